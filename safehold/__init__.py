@@ -1,0 +1,1 @@
+"""Safehold in the training pod, in the worker and on a laptop."""

@@ -1,0 +1,107 @@
+"""Version 1 of the messages between a training pod and the server; both sides import this.
+
+Pure: numpy and msgpack, no input or output. The bytes are described in docs/reference/wire.md.
+"""
+
+from __future__ import annotations
+
+from safehold.wire.answers import Ack, Command, problem_of, read_ack
+from safehold.wire.batch import (
+    COMMAND_KINDS,
+    EVENT_KINDS,
+    PHASES,
+    Applied,
+    Batch,
+    Column,
+    Columns,
+    CommandKind,
+    Event,
+    EventKind,
+    Heartbeat,
+    Phase,
+    Refusal,
+    merge,
+    trim,
+    unseen,
+)
+from safehold.wire.codec import (
+    compress,
+    decode,
+    decode_ack,
+    decompress,
+    encode,
+    encode_ack,
+    is_json,
+    read_map,
+    write_map,
+)
+from safehold.wire.errors import Gap, TooLarge, UnsupportedVersion, WireError
+from safehold.wire.limits import (
+    CONTENT_JSON,
+    CONTENT_MSGPACK,
+    GAP_TYPE,
+    MAX_BODY_BYTES,
+    MAX_LOG_BYTES,
+    MAX_NAME_CHARACTERS,
+    MAX_RECORDS,
+    MAX_STEP,
+    NO_STEP,
+    NO_TIME,
+    NO_TOKENS,
+    SUPPORTED,
+    VERSION,
+)
+from safehold.wire.names import name_problem
+from safehold.wire.tidy import number, tidy
+
+__all__ = [
+    "COMMAND_KINDS",
+    "CONTENT_JSON",
+    "CONTENT_MSGPACK",
+    "EVENT_KINDS",
+    "GAP_TYPE",
+    "MAX_BODY_BYTES",
+    "MAX_LOG_BYTES",
+    "MAX_NAME_CHARACTERS",
+    "MAX_RECORDS",
+    "MAX_STEP",
+    "NO_STEP",
+    "NO_TIME",
+    "NO_TOKENS",
+    "PHASES",
+    "SUPPORTED",
+    "VERSION",
+    "Ack",
+    "Applied",
+    "Batch",
+    "Column",
+    "Columns",
+    "Command",
+    "CommandKind",
+    "Event",
+    "EventKind",
+    "Gap",
+    "Heartbeat",
+    "Phase",
+    "Refusal",
+    "TooLarge",
+    "UnsupportedVersion",
+    "WireError",
+    "compress",
+    "decode",
+    "decode_ack",
+    "decompress",
+    "encode",
+    "encode_ack",
+    "is_json",
+    "merge",
+    "name_problem",
+    "number",
+    "problem_of",
+    "read_ack",
+    "read_map",
+    "tidy",
+    "trim",
+    "unseen",
+    "write_map",
+]
