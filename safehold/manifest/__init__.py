@@ -1,0 +1,44 @@
+"""The manifest of a checkpoint: what it holds, where it came from, and whether it fits.
+
+Standard library only: the pod writes it, the worker and the server read it.
+"""
+
+from safehold.manifest.compare import Difference, compare, describe
+from safehold.manifest.document import (
+    COMPONENTS,
+    FILE_NAME,
+    FORMAT_VERSION,
+    REQUIRED,
+    Component,
+    FileEntry,
+    Manifest,
+    ManifestError,
+    TensorEntry,
+)
+from safehold.manifest.expected import Expected, expected_of
+from safehold.manifest.files import parse, read, write
+from safehold.manifest.paths import PathError, check_relative, open_inside, stray_links
+
+__all__ = [
+    "COMPONENTS",
+    "FILE_NAME",
+    "FORMAT_VERSION",
+    "REQUIRED",
+    "Component",
+    "Difference",
+    "Expected",
+    "FileEntry",
+    "Manifest",
+    "ManifestError",
+    "PathError",
+    "TensorEntry",
+    "check_relative",
+    "compare",
+    "describe",
+    "expected_of",
+    "open_inside",
+    "parse",
+    "read",
+    "stray_links",
+    "write",
+]
