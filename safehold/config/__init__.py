@@ -1,0 +1,38 @@
+"""The run config: schema, reading, canonical form, diff.
+
+config = safehold.config.read_file("run.toml")
+document = canonical_document(config)      # what is stored; `config_hash(document)` names it
+"""
+
+from safehold.config.canonical import canonical_document, canonical_json, config_hash, family_hash
+from safehold.config.diff import Change, diff, flatten
+from safehold.config.errors import ConfigError, ConfigInvalid
+from safehold.config.fields import FieldSpec, all_fields, field_at
+from safehold.config.reading import Format, read_document, read_file, read_text
+from safehold.config.schema import SCHEMA_VERSION, RunConfig
+from safehold.config.validation import parse, validate
+from safehold.config.writing import to_toml
+
+__all__ = [
+    "SCHEMA_VERSION",
+    "Change",
+    "ConfigError",
+    "ConfigInvalid",
+    "FieldSpec",
+    "Format",
+    "RunConfig",
+    "all_fields",
+    "canonical_document",
+    "canonical_json",
+    "config_hash",
+    "diff",
+    "family_hash",
+    "field_at",
+    "flatten",
+    "parse",
+    "read_document",
+    "read_file",
+    "read_text",
+    "to_toml",
+    "validate",
+]

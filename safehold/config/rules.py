@@ -1,0 +1,113 @@
+"""Rules over several fields. Each names the field to change, and all are asked, so that no fault hides another."""
+
+from collections.abc import Callable, Iterator
+
+from safehold.config.errors import STEPS, ConfigError
+from safehold.config.schema import RunConfig
+
+SHARE_TOLERANCE = 1e-6  # shares are typed by hand: 0.333333 three times is meant to be 1
+
+
+def broken_rules(config: RunConfig) -> list[ConfigError]:
+    """Return what cannot work in a config whose fields are each sound."""
+    return [error for rule in RULES for error in rule(config)]
+
+
+def heads_divide_hidden(config: RunConfig) -> Iterator[ConfigError]:
+    """Each head gets the same part of the hidden size."""
+    hidden, heads = config.network.hidden, config.network.heads
+    if hidden % heads:
+        yield ConfigError("network.heads", f"{heads} heads do not divide the hidden size {hidden}.")
+
+
+def mix_sums_to_one(config: RunConfig) -> Iterator[ConfigError]:
+    """Shares are shares of one whole."""
+    total = sum(config.data.mix.values())
+    if config.data.mix and abs(total - 1) > SHARE_TOLERANCE:
+        yield ConfigError("data.mix", f"The shares sum to {total:.6g}, not to 1.")
+
+
+def batch_divides(config: RunConfig) -> Iterator[ConfigError]:
+    """Every micro-batch of every device has the same number of sequences, at least one."""
+    devices, accumulation = config.compute.devices, config.train.accumulation
+    if config.train.global_batch % (devices * accumulation):
+        yield ConfigError(
+            "train.global_batch",
+            f"{config.train.global_batch} is not a multiple of devices × accumulation = {devices} × {accumulation}.",
+            f"Choose a multiple of {devices * accumulation}.",
+        )
+
+
+def nodes_divide_devices(config: RunConfig) -> Iterator[ConfigError]:
+    """Every node has the same number of devices."""
+    devices, nodes = config.compute.devices, config.compute.nodes
+    if devices % nodes:
+        yield ConfigError(
+            "compute.nodes", f"{devices} devices cannot be shared evenly by {nodes} nodes."
+        )
+
+
+def minimum_below_peak(config: RunConfig) -> Iterator[ConfigError]:
+    """The rate falls to its minimum."""
+    if config.optimizer.min_lr > config.optimizer.lr:
+        yield ConfigError(
+            "optimizer.min_lr",
+            f"{config.optimizer.min_lr:g} is above the peak rate {config.optimizer.lr:g}.",
+        )
+
+
+def warmup_fits(config: RunConfig) -> Iterator[ConfigError]:
+    """Warmup and the decay after it fit into the run; a decay needs at least one step."""
+    warmup, steps = config.optimizer.warmup_steps, config.train.steps
+    decay = 0 if config.optimizer.schedule == "constant" else 1
+    if warmup + decay > steps:
+        yield _steps(
+            "optimizer.warmup_steps",
+            f"Warmup plus decay exceeds the run: {warmup} warmup steps of {steps} steps leave no room "
+            f"for the {config.optimizer.schedule} schedule.",
+            "Lower optimizer.warmup_steps or raise train.steps.",
+        )
+
+
+def an_anchor_is_written(config: RunConfig) -> Iterator[ConfigError]:
+    """At least one checkpoint is due before the run ends."""
+    every, steps = config.checkpoint.anchor_every_steps, config.train.steps
+    if every > steps:
+        yield _steps(
+            "checkpoint.anchor_every_steps",
+            f"No checkpoint would ever be written: one is due every {every} steps and the run has {steps}.",
+            f"Set it to at most {steps}.",
+        )
+
+
+def intervals_fit(config: RunConfig) -> Iterator[ConfigError]:
+    """What is asked for every so many steps happens at least once."""
+    steps = config.train.steps
+    intervals = {
+        "checkpoint.snapshot_every_steps": config.checkpoint.snapshot_every_steps,
+        "train.eval_every": config.train.eval_every,
+        "log.every": config.log.every,
+    }
+    for path, every in intervals.items():
+        if every > steps:
+            yield _steps(
+                path,
+                f"{every} steps is longer than the run of {steps} steps.",
+                f"Set it to at most {steps}.",
+            )
+
+
+def _steps(path: str, message: str, hint: str) -> ConfigError:
+    return ConfigError(path, message, hint, code=STEPS)
+
+
+RULES: tuple[Callable[[RunConfig], Iterator[ConfigError]], ...] = (
+    heads_divide_hidden,
+    mix_sums_to_one,
+    batch_divides,
+    nodes_divide_devices,
+    minimum_below_peak,
+    warmup_fits,
+    an_anchor_is_written,
+    intervals_fit,
+)

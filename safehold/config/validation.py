@@ -1,0 +1,112 @@
+"""From a plain document to a `RunConfig`, or to every fault by the name of its field."""
+
+import difflib
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
+
+from safehold.config.errors import STEPS, ConfigError, ConfigInvalid
+from safehold.config.rules import broken_rules
+from safehold.config.schema import RunConfig
+
+STEP_FIELDS = frozenset(
+    {
+        "train.steps",
+        "train.eval_every",
+        "train.accumulation",
+        "optimizer.warmup_steps",
+        "checkpoint.anchor_every_steps",
+        "checkpoint.snapshot_every_steps",
+        "log.every",
+    }
+)
+
+
+def parse(document: Mapping[str, Any], lines: Mapping[str, int] | None = None) -> RunConfig:
+    """Read a document whose values are plain (dict, list, str, int, float, bool).
+
+    Args:
+        document: As TOML, YAML 1.2 or JSON gave it.
+        lines: Line of the text for each dotted path, for the messages.
+
+    Raises:
+        ConfigInvalid: With every fault. Rules over several fields are asked once each field is sound by itself.
+    """
+    try:
+        config = RunConfig.model_validate(dict(document))
+    except ValidationError as error:
+        faults = [_from_pydantic(details) for details in error.errors()]
+    else:
+        faults = broken_rules(config)
+        if not faults:
+            return config
+    raise ConfigInvalid([_placed(fault, lines or {}) for fault in faults])
+
+
+def validate(document: Mapping[str, Any]) -> list[ConfigError]:
+    """Return the faults of a document; empty means that `parse` takes it."""
+    try:
+        parse(document)
+    except ConfigInvalid as invalid:
+        return invalid.errors
+    return []
+
+
+def _placed(fault: ConfigError, lines: Mapping[str, int]) -> ConfigError:
+    path = fault.path
+    while path and path not in lines:
+        path = path.rpartition(".")[0]
+    return replace(fault, line=lines.get(path))
+
+
+def _from_pydantic(details: ErrorDetails) -> ConfigError:
+    path = ".".join(str(part) for part in details["loc"] if part != "[key]")
+    value, kind = details["input"], details["type"]
+    code = STEPS if path in STEP_FIELDS else ConfigError.code
+    if kind == "missing":
+        return ConfigError(path, "is missing.", "It has no default.", code=code)
+    if kind == "extra_forbidden":
+        return ConfigError(path, "is not a field of a run config.", _near(path))
+    message = re.sub(r"^(Value error, |Input )", "", details["msg"])
+    return ConfigError(path, f"{message}, not {_shown(value)}.", _hint(value, kind), code=code)
+
+
+def _shown(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def _hint(value: object, kind: str) -> str:
+    if isinstance(value, str) and kind in {"float_type", "int_type", "bool_type"}:
+        return "Write it without quotes." if _is_number(value) or kind == "bool_type" else ""
+    if kind == "int_type" and isinstance(value, float):
+        return "Write a whole number without a point or exponent."
+    return ""
+
+
+def _is_number(text: str) -> bool:
+    try:
+        return math.isfinite(float(text))
+    except ValueError:
+        return False
+
+
+def _near(path: str) -> str:
+    *sections, name = path.split(".")
+    model: type[BaseModel] = RunConfig
+    for section in sections:
+        field = model.model_fields.get(section)
+        if (
+            field is None
+            or not isinstance(field.annotation, type)
+            or not issubclass(field.annotation, BaseModel)
+        ):
+            return ""
+        model = field.annotation
+    close = difflib.get_close_matches(name, list(model.model_fields), n=1)
+    return f"Did you mean {'.'.join([*sections, close[0]])}?" if close else ""
