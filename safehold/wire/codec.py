@@ -59,7 +59,8 @@ def write_map(data: Mapping[str, Any], content_type: str = CONTENT_MSGPACK) -> b
     """Return the bytes of a map in the form of `content_type`."""
     if is_json(content_type):
         return json.dumps(data, ensure_ascii=False, allow_nan=False).encode()
-    return msgpack.packb(data)  # type: ignore[no-any-return]
+    packed: bytes = msgpack.packb(data)
+    return packed
 
 
 def encode_ack(ack: Ack, content_type: str = CONTENT_MSGPACK) -> bytes:

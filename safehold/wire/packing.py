@@ -39,7 +39,8 @@ def pack_batch(batch: Batch) -> bytes:
             "tokens": beat.tokens,
             "phase": beat.phase,
         }
-    return msgpack.packb(body)  # type: ignore[no-any-return]
+    packed: bytes = msgpack.packb(body)
+    return packed
 
 
 def unpack_map(body: bytes) -> dict[str, Any]:
@@ -51,7 +52,7 @@ def unpack_map(body: bytes) -> dict[str, Any]:
     try:
         data = msgpack.unpackb(body, raw=False, strict_map_key=True)
     except (ValueError, msgpack.UnpackException, RecursionError) as error:
-        raise WireError("body", f"is not msgpack ({error or type(error).__name__})") from error
+        raise WireError("body", f"is not msgpack ({str(error) or type(error).__name__})") from error
     if not isinstance(data, dict):
         raise WireError("body", f"must be a map, not {type(data).__name__}")
     return data

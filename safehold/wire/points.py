@@ -34,7 +34,7 @@ def read_json(body: bytes) -> dict[str, Any]:
     try:
         data = json.loads(body.decode("utf-8-sig"), parse_int=_int)
     except (ValueError, RecursionError) as error:
-        raise WireError("body", f"is not JSON ({error or type(error).__name__})") from error
+        raise WireError("body", f"is not JSON ({str(error) or type(error).__name__})") from error
     if not isinstance(data, dict):
         raise WireError("body", f"must be a map, not {type(data).__name__}")
     return data
