@@ -1,0 +1,1 @@
+"""`safehold up`: the whole service on one machine."""
