@@ -1,0 +1,6 @@
+"""The pages of the registry."""
+
+from django.urls import URLPattern
+
+app_name = "checkpoints"
+urlpatterns: list[URLPattern] = []

@@ -1,0 +1,70 @@
+"""What holds for every request: an id, a content policy, and one way of telling an error."""
+
+import uuid
+from collections.abc import Callable
+from contextvars import ContextVar
+
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import render
+
+from controlplane.common.errors import SafeholdError
+
+request_id: ContextVar[str] = ContextVar("request_id", default="")
+GetResponse = Callable[[HttpRequest], HttpResponse]
+
+# uPlot and htmx need no inline script; styles set by script through the CSSOM are not inline styles.
+_POLICY = (
+    "default-src 'self'; img-src 'self' data:; style-src 'self'; script-src 'self'; "
+    "connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'; object-src 'none'"
+)
+
+
+class RequestId:
+    """Gives each request an id that its log lines and its answer carry."""
+
+    def __init__(self, get_response: GetResponse) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        value = uuid.uuid4().hex[:16]
+        mark = request_id.set(value)
+        try:
+            response = self.get_response(request)
+        finally:
+            request_id.reset(mark)
+        response["X-Request-Id"] = value
+        return response
+
+
+class ContentSecurityPolicy:
+    """Lets pages load scripts and styles from this origin only."""
+
+    def __init__(self, get_response: GetResponse) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        response = self.get_response(request)
+        response.setdefault("Content-Security-Policy", _POLICY)
+        return response
+
+
+class ErrorAnswers:
+    """Turns a `SafeholdError` into a problem document, a fragment or a page."""
+
+    def __init__(self, get_response: GetResponse) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        return self.get_response(request)
+
+    def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
+        """Answer an expected failure; anything else stays an exception."""
+        if not isinstance(error, SafeholdError):
+            return None
+        if request.path.startswith("/api/"):
+            return JsonResponse(
+                error.problem(), status=error.http_status, content_type="application/problem+json"
+            )
+        is_htmx = bool(getattr(request, "htmx", False))
+        template = "_error.html" if is_htmx else "error.html"
+        return render(request, template, {"error": error}, status=error.http_status)

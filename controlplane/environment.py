@@ -1,0 +1,49 @@
+"""Typed readers of the environment: one place that says what a bad setting is and what to do."""
+
+import os
+from pathlib import Path
+
+
+class BadSetting(ValueError):
+    """An environment variable holds something that cannot be used; the message names it."""
+
+
+def text(name: str, default: str = "") -> str:
+    """Return `name`, or the content of the file that `name`_FILE names, or the default."""
+    if file_name := os.environ.get(f"{name}_FILE"):
+        try:
+            return Path(file_name).read_text(encoding="utf-8").strip()
+        except OSError as error:
+            raise BadSetting(f"{name}_FILE={file_name!r} cannot be read: {error}.") from error
+    return os.environ.get(name, default)
+
+
+def flag(name: str, *, default: bool) -> bool:
+    """Return a yes/no setting; 1, true, yes, on and 0, false, no, off are read."""
+    value = os.environ.get(name, "").strip().lower()
+    if not value:
+        return default
+    if value in {"1", "true", "yes", "on"}:
+        return True
+    if value in {"0", "false", "no", "off"}:
+        return False
+    raise BadSetting(f"{name}={value!r} is neither yes nor no; use 1 or 0.")
+
+
+def integer(name: str, default: int, *, least: int = 0) -> int:
+    """Return a whole number that is at least `least`."""
+    value = os.environ.get(name, "").strip()
+    if not value:
+        return default
+    try:
+        number = int(value)
+    except ValueError:
+        raise BadSetting(f"{name}={value!r} is not a whole number.") from None
+    if number < least:
+        raise BadSetting(f"{name}={number} is below {least}.")
+    return number
+
+
+def path(name: str, default: Path) -> Path:
+    """Return an absolute path; `~` is expanded."""
+    return Path(os.environ.get(name) or default).expanduser().absolute()

@@ -1,0 +1,22 @@
+"""The routes: pages at the root, the API under /api/v1."""
+
+from django.urls import include, path
+
+from controlplane import api, health, views
+
+urlpatterns = [
+    path("", views.home, name="home"),
+    path("healthz", health.healthz, name="healthz"),
+    path("readyz", health.readyz, name="readyz"),
+    path("sign-in", views.SignIn.as_view(), name="sign_in"),
+    path("sign-out", views.SignOut.as_view(), name="sign_out"),
+    path("i18n/", include("django.conf.urls.i18n")),
+    path("api/v1/", include("runs.ingest_urls")),
+    path("api/v1/", api.api.urls),
+    path("", include("runs.urls")),
+    path("checkpoints/", include("checkpoints.urls")),
+]
+handler400 = "controlplane.views.bad_request"
+handler403 = "controlplane.views.forbidden"
+handler404 = "controlplane.views.not_found"
+handler500 = "controlplane.views.server_error"

@@ -1,0 +1,5 @@
+"""What the pods call, with an attempt token."""
+
+from django.urls import URLPattern
+
+urlpatterns: list[URLPattern] = []

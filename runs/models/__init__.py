@@ -1,0 +1,25 @@
+"""Records of the planning and the running: cards, configs, runs, attempts, metrics, findings."""
+
+from runs.models.card import Card, CardChange
+from runs.models.config import Config
+from runs.models.event import Command, Event, LogChunk, StateChange
+from runs.models.metric import Journal, MetricBatch, MetricChunk, Series
+from runs.models.preflight import PreflightReport
+from runs.models.run import Attempt, Run
+
+__all__ = [
+    "Attempt",
+    "Card",
+    "CardChange",
+    "Command",
+    "Config",
+    "Event",
+    "Journal",
+    "LogChunk",
+    "MetricBatch",
+    "MetricChunk",
+    "PreflightReport",
+    "Run",
+    "Series",
+    "StateChange",
+]

@@ -1,0 +1,48 @@
+"""The experiment card: question, expectation, deciding metric, budget, owner."""
+
+from typing import ClassVar
+
+from django.conf import settings
+from django.db import models
+
+from controlplane.common.models import Project
+
+
+class Card(models.Model):
+    """What a team wrote down before training; `data` holds the typed fields of `safehold.planning`."""
+
+    project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="cards")
+    name = models.CharField(max_length=120)
+    question = models.TextField(blank=True)
+    stage = models.CharField(max_length=20, default="pretrain")
+    data = models.JSONField(default=dict)
+    owner = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="cards"
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+    updated_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        ordering: ClassVar = ["-pk"]
+        indexes: ClassVar = [models.Index(fields=["project", "-id"], name="card_of_project")]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class CardChange(models.Model):
+    """One changed field: who, when, old and new, and why."""
+
+    card = models.ForeignKey(Card, on_delete=models.CASCADE, related_name="changes")
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+    at = models.DateTimeField(auto_now_add=True)
+    field = models.CharField(max_length=80)
+    old = models.JSONField(null=True)
+    new = models.JSONField(null=True)
+    reason = models.TextField(blank=True)
+
+    class Meta:
+        ordering: ClassVar = ["-pk"]
+
+    def __str__(self) -> str:
+        return f"{self.field} of card {self.card_id}"

@@ -1,0 +1,48 @@
+"""The run config: a typed document named by its digest, never edited, only followed by another."""
+
+from typing import ClassVar
+
+from django.conf import settings
+from django.db import models
+
+from controlplane.common.models import Project
+from runs.models.card import Card
+
+
+class Config(models.Model):
+    """One canonical document of `safehold.config`; defaults were filled in once, when it was made."""
+
+    class Kind(models.TextChoices):
+        EXPERIMENT = "experiment"
+        PRODUCTION = "production"
+
+    project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="configs")
+    card = models.ForeignKey(
+        Card, null=True, blank=True, on_delete=models.PROTECT, related_name="configs"
+    )
+    parent = models.ForeignKey(
+        "self", null=True, blank=True, on_delete=models.PROTECT, related_name="children"
+    )
+    name = models.CharField(max_length=120)
+    kind = models.CharField(max_length=12, choices=Kind, default=Kind.EXPERIMENT)
+    schema_version = models.PositiveIntegerField(default=1)
+    document = models.JSONField()
+    hash = models.CharField(max_length=80, db_index=True)
+    family_hash = models.CharField(max_length=80, blank=True, db_index=True)
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+"
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+    frozen_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering: ClassVar = ["-pk"]
+        indexes: ClassVar = [models.Index(fields=["project", "-id"], name="config_of_project")]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def short_hash(self) -> str:
+        """The part of the digest that people read."""
+        return self.hash.removeprefix("blake3:")[:8]

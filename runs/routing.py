@@ -1,0 +1,3 @@
+"""The WebSocket routes."""
+
+websocket_urlpatterns: list[object] = []

@@ -1,0 +1,9 @@
+from django.apps import AppConfig
+
+
+class WorkersConfig(AppConfig):
+    name = "workers"
+
+    def ready(self) -> None:
+        # Every process must know every task by name, the web process too.
+        import workers.tasks  # noqa: F401

@@ -1,0 +1,1 @@
+"""The launchers, found by name; a file in this folder registers itself with `@launcher`."""

@@ -1,0 +1,108 @@
+"""What a launcher is: one way to start, observe and stop the workload of an attempt.
+
+Every method may be repeated at any time, by any worker, after any crash. The workload is found by its
+name alone; the handle only spares a search.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, Protocol
+
+from controlplane.common.errors import SafeholdError
+
+
+class LauncherError(SafeholdError):
+    """The launcher could not do it.
+
+    Attributes:
+        can_retry: Whether trying again may help; a bad image or command is final.
+    """
+
+    code = "launcher"
+    http_status = 502
+
+    def __init__(self, message: str, *, can_retry: bool, hint: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.can_retry = can_retry
+
+
+class Presence(StrEnum):
+    """What a look at the workload says. Not being able to look is never absence."""
+
+    ABSENT = "absent"
+    PENDING = "pending"
+    RUNNING = "running"
+    EXITED = "exited"
+    UNREACHABLE = "unreachable"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Observation:
+    """One look at one workload.
+
+    Attributes:
+        presence: What was seen.
+        reason: Why it is pending, how it exited, or why it could not be seen: a sentence.
+        exit: The wrapper's exit record (see docs/reference/wire.md), when it exited and left one.
+        where: Node or host and process, for people.
+        seen_at: When, by the observer's clock.
+        is_fenced: The name is closed: nothing can be started under it any more.
+    """
+
+    presence: Presence
+    reason: str = ""
+    exit: Mapping[str, Any] | None = None
+    where: str = ""
+    seen_at: datetime | None = None
+    is_fenced: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class LaunchSpec:
+    """All that a launcher needs to start one attempt; `token` is a secret and never logged."""
+
+    name: str
+    run_id: int
+    attempt: int
+    config: Mapping[str, Any]
+    command: tuple[str, ...]
+    devices: int
+    nodes: int = 1
+    env: Mapping[str, str] = field(default_factory=dict)
+    token: str = field(repr=False)
+    ingest_url: str
+    checkpoint_root: Path
+    resume_from: str | None = None
+    is_fork: bool = False
+    grace_seconds: int = 60
+
+
+class Launcher(Protocol):
+    """One way to run attempts."""
+
+    def start(self, spec: LaunchSpec) -> Mapping[str, Any]:
+        """Start the workload unless one of this name exists or the name is fenced; return its handle.
+
+        Raises:
+            LauncherError: It could not be started.
+        """
+        ...
+
+    def observe(self, name: str, handle: Mapping[str, Any]) -> Observation:
+        """Look once; never raises for a workload or a cluster that cannot be seen."""
+        ...
+
+    def stop(self, name: str, handle: Mapping[str, Any], *, grace_seconds: int) -> None:
+        """Ask the workload to end within the grace; what is still there after it is killed."""
+        ...
+
+    def kill(self, name: str, handle: Mapping[str, Any]) -> None:
+        """End the workload now."""
+        ...
+
+    def fence(self, name: str) -> None:
+        """Close the name: a later `start` with it does nothing and raises a final LauncherError."""
+        ...
