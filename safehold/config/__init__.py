@@ -7,10 +7,10 @@ document = canonical_document(config)      # what is stored; `config_hash(docume
 from safehold.config.canonical import canonical_document, canonical_json, config_hash, family_hash
 from safehold.config.diff import Change, diff, flatten
 from safehold.config.errors import ConfigError, ConfigInvalid
-from safehold.config.fields import FieldSpec, all_fields, field_at
+from safehold.config.fields import FieldSpec, all_fields, field_at, fields_of
 from safehold.config.reading import Format, read_document, read_file, read_text
 from safehold.config.schema import SCHEMA_VERSION, RunConfig
-from safehold.config.validation import parse, validate
+from safehold.config.validation import parse, parse_as, validate
 from safehold.config.writing import to_toml
 
 __all__ = [
@@ -28,8 +28,10 @@ __all__ = [
     "diff",
     "family_hash",
     "field_at",
+    "fields_of",
     "flatten",
     "parse",
+    "parse_as",
     "read_document",
     "read_file",
     "read_text",

@@ -11,7 +11,7 @@ from pydantic.fields import FieldInfo
 
 from safehold.config.schema import RunConfig
 
-Form = Literal["text", "choice", "integer", "number", "flag", "numbers", "words", "shares"]
+Form = Literal["text", "choice", "integer", "number", "flag", "numbers", "words", "shares", "rows"]
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,8 @@ class FieldSpec:
         title: Label of a form.
         description: Help text.
         unit: Unit of the value, or empty.
-        form: What is typed: text, choice, integer, number, flag, numbers, words (a command), shares (name = share).
+        form: What is typed: text, choice, integer, number, flag, numbers, words (a command), shares (name = share),
+            rows (a list of sections).
         choices: Of a choice.
         required: It has no default.
         default: Value when it is not given.
@@ -45,10 +46,15 @@ class FieldSpec:
     bounds: str
 
 
-@cache
 def all_fields() -> tuple[FieldSpec, ...]:
-    """Return every field in the order of the schema."""
-    return tuple(_walk(RunConfig, ""))
+    """Return every field of a run config in the order of the schema."""
+    return fields_of(RunConfig)
+
+
+@cache
+def fields_of(model: type[BaseModel]) -> tuple[FieldSpec, ...]:
+    """Return every field of a document made of sections, in its order."""
+    return tuple(_walk(model, ""))
 
 
 def field_at(path: str) -> FieldSpec | None:
@@ -94,6 +100,8 @@ def _form(annotation: Any) -> Form:
         return "choice"
     if origin is dict:
         return "shares"
+    if any(isinstance(part, type) and issubclass(part, BaseModel) for part in get_args(annotation)):
+        return "rows"
     return "words" if Ellipsis in get_args(annotation) else "numbers"
 
 

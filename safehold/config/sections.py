@@ -15,8 +15,17 @@ DIGEST = r"^$|^(blake3|sha256):[0-9a-f]{64}$"
 
 def plain_text(value: str) -> str:
     """Refuse characters that no file name, log line or PostgreSQL text can carry."""
+    return _without_controls(value, "")
+
+
+def prose(value: str) -> str:
+    """Take line breaks and tabs too."""
+    return _without_controls(value, "\n\r\t")
+
+
+def _without_controls(value: str, allowed: str) -> str:
     for character in value:
-        if ord(character) < 32 or ord(character) == 127:
+        if (ord(character) < 32 or ord(character) == 127) and character not in allowed:
             raise ValueError(f"holds the control character U+{ord(character):04X}")
     return value
 
@@ -27,6 +36,7 @@ def as_tuple(value: object) -> object:
 
 
 Text = Annotated[str, AfterValidator(plain_text)]
+Prose = Annotated[str, AfterValidator(prose)]
 Path = Annotated[str, Field(max_length=PATH_CHARACTERS), AfterValidator(plain_text)]
 Beta = Annotated[float, Field(ge=0, lt=1)]
 

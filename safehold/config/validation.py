@@ -5,7 +5,7 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
@@ -13,6 +13,8 @@ from pydantic_core import ErrorDetails
 from safehold.config.errors import STEPS, ConfigError, ConfigInvalid
 from safehold.config.rules import broken_rules
 from safehold.config.schema import RunConfig
+
+Document = TypeVar("Document", bound=BaseModel)
 
 STEP_FIELDS = frozenset(
     {
@@ -37,14 +39,25 @@ def parse(document: Mapping[str, Any], lines: Mapping[str, int] | None = None) -
     Raises:
         ConfigInvalid: With every fault. Rules over several fields are asked once each field is sound by itself.
     """
+    places = lines or {}
+    config = parse_as(RunConfig, document, places)
+    if faults := broken_rules(config):
+        raise ConfigInvalid([_placed(fault, places) for fault in faults])
+    return config
+
+
+def parse_as(
+    model: type[Document], document: Mapping[str, Any], lines: Mapping[str, int] | None = None
+) -> Document:
+    """Read any document made of sections, a card for instance.
+
+    Raises:
+        ConfigInvalid: With every fault, by the path of its field.
+    """
     try:
-        config = RunConfig.model_validate(dict(document))
+        return model.model_validate(dict(document))
     except ValidationError as error:
-        faults = [_from_pydantic(details) for details in error.errors()]
-    else:
-        faults = broken_rules(config)
-        if not faults:
-            return config
+        faults = [_from_pydantic(details, model) for details in error.errors()]
     raise ConfigInvalid([_placed(fault, lines or {}) for fault in faults])
 
 
@@ -64,16 +77,16 @@ def _placed(fault: ConfigError, lines: Mapping[str, int]) -> ConfigError:
     return replace(fault, line=lines.get(path))
 
 
-def _from_pydantic(details: ErrorDetails) -> ConfigError:
+def _from_pydantic(details: ErrorDetails, root: type[BaseModel]) -> ConfigError:
     path = ".".join(str(part) for part in details["loc"] if part != "[key]")
     value, kind = details["input"], details["type"]
     code = STEPS if path in STEP_FIELDS else ConfigError.code
     if kind == "missing":
-        return ConfigError(path, "is missing.", "It has no default.", code=code)
+        return ConfigError(path, "It is missing and has no default.", code=code)
     if kind == "extra_forbidden":
-        return ConfigError(path, "is not a field of a run config.", _near(path))
-    message = re.sub(r"^(Value error, |Input )", "", details["msg"])
-    return ConfigError(path, f"{message}, not {_shown(value)}.", _hint(value, kind), code=code)
+        return ConfigError(path, "There is no such field.", _near(path, root))
+    message = re.sub(r"^(Value error, |Input )", "It ", details["msg"])
+    return ConfigError(path, f"{message}; it is {_shown(value)}.", _hint(value, kind), code=code)
 
 
 def _shown(value: object) -> str:
@@ -96,9 +109,9 @@ def _is_number(text: str) -> bool:
         return False
 
 
-def _near(path: str) -> str:
+def _near(path: str, root: type[BaseModel]) -> str:
     *sections, name = path.split(".")
-    model: type[BaseModel] = RunConfig
+    model = root
     for section in sections:
         field = model.model_fields.get(section)
         if (

@@ -1,0 +1,92 @@
+"""The sums of a run config: what `safehold plan` prints."""
+
+from dataclasses import dataclass
+
+from safehold.config import RunConfig
+from safehold.planning.compute import ComputeEstimate, estimate
+from safehold.planning.memory import MemoryLedger, MemoryPlan, checkpoint_bytes, ledger
+from safehold.planning.network import Shape, parameter_count, starting_loss
+
+ASSUMED_MFU = 0.4  # a common figure for dense networks on tuned clusters; replaced by what the smoke run measures
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunPlan:
+    """What a config asks for.
+
+    Attributes:
+        parameters: N; None for a mixture of experts, whose shape the config does not give.
+        tokens: D, seen in the whole run.
+        compute: None while the peak of a device is unknown.
+        checkpoint_room_bytes: The anchors kept and one being written.
+    """
+
+    parameters: int | None
+    tokens: int
+    tokens_per_step: int
+    starting_loss: float
+    compute: ComputeEstimate | None
+    memory: MemoryLedger | None
+    checkpoint_bytes: float | None
+    checkpoint_room_bytes: float | None
+
+
+def plan_run(
+    config: RunConfig, *, mfu: float = ASSUMED_MFU, memory_bytes_per_device: float = 0
+) -> RunPlan:
+    """Return the plan of a run under plain data parallelism."""
+    parameters = parameters_of(config)
+    tokens_per_step = config.train.global_batch * config.network.sequence_length
+    size = None if parameters is None else checkpoint_bytes(parameters, config.train.precision)
+    return RunPlan(
+        parameters=parameters,
+        tokens=config.train.steps * tokens_per_step,
+        tokens_per_step=tokens_per_step,
+        starting_loss=starting_loss(config.network.vocabulary),
+        compute=_compute(config, parameters, config.train.steps * tokens_per_step, mfu),
+        memory=None if parameters is None else _memory(config, parameters, memory_bytes_per_device),
+        checkpoint_bytes=size,
+        checkpoint_room_bytes=None if size is None else size * (config.checkpoint.keep_anchors + 1),
+    )
+
+
+def parameters_of(config: RunConfig) -> int | None:
+    """Return N of a dense network, None for a mixture of experts."""
+    network = config.network
+    if network.architecture == "moe":
+        return None
+    return parameter_count(
+        Shape(layers=network.layers, hidden=network.hidden, vocabulary=network.vocabulary,
+              ffn_multiple=network.ffn_multiple, tied=network.tied)
+    )  # fmt: skip
+
+
+def _compute(
+    config: RunConfig, parameters: int | None, tokens: int, mfu: float
+) -> ComputeEstimate | None:
+    peak = config.compute.peak_tflops_per_device
+    if parameters is None or not peak:
+        return None
+    return estimate(
+        parameters=parameters,
+        tokens=tokens,
+        peak_tflops_per_device=peak,
+        mfu=mfu,
+        devices=config.compute.devices,
+    )
+
+
+def _memory(config: RunConfig, parameters: int, capacity_bytes: float) -> MemoryLedger:
+    per_device = config.train.global_batch // (config.compute.devices * config.train.accumulation)
+    return ledger(
+        MemoryPlan(
+            parameters=parameters,
+            precision=config.train.precision,
+            layers=config.network.layers,
+            hidden=config.network.hidden,
+            sequence_length=config.network.sequence_length,
+            micro_batch=per_device,
+            data_parallel=config.compute.devices,
+            capacity_bytes=capacity_bytes,
+        )
+    )
