@@ -26,6 +26,7 @@ class RequestId:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
+        """Number the request."""
         value = uuid.uuid4().hex[:16]
         mark = request_id.set(value)
         try:
@@ -43,6 +44,7 @@ class ContentSecurityPolicy:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
+        """Add the policy unless the view set its own."""
         response = self.get_response(request)
         response.setdefault("Content-Security-Policy", _POLICY)
         return response
@@ -55,6 +57,7 @@ class ErrorAnswers:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
+        """Pass; errors are answered by `process_exception`."""
         return self.get_response(request)
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:

@@ -7,7 +7,6 @@ import django.utils.timezone
 from django.conf import settings
 from django.db import migrations, models
 
-
 # The database refuses to change history. TRUNCATE is let through where a session says so: the test
 # runner empties tables that way.
 GUARD = """

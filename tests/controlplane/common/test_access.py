@@ -1,0 +1,46 @@
+import pytest
+
+from controlplane.common import access
+from controlplane.common.errors import Forbidden, NotFound
+from controlplane.common.models import Role
+from tests.factories import make_project, make_user
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.mark.parametrize("own", list(Role))
+@pytest.mark.parametrize("needed", list(Role))
+def test_a_role_may_do_all_that_lower_ones_may(own, needed):
+    project = make_project()
+    user = make_user(own, project)
+    if own >= needed:
+        access.require(user, project.pk, needed)
+    else:
+        with pytest.raises(Forbidden, match=f"needs the role {needed.label}"):
+            access.require(user, project.pk, needed)
+
+
+def test_an_outsider_does_not_learn_that_the_project_exists():
+    with pytest.raises(NotFound):
+        access.require(make_user(), make_project().pk, Role.VIEWER)
+
+
+def test_a_superuser_is_admin_everywhere():
+    assert access.role_of(make_user(is_superuser=True), make_project().pk) is Role.ADMIN
+
+
+def test_an_inactive_account_has_no_role():
+    project = make_project()
+    assert access.role_of(make_user(Role.ADMIN, project, is_active=False), project.pk) is None
+
+
+def test_the_ceiling_of_a_token_lowers_the_role():
+    project = make_project()
+    user = make_user(Role.ADMIN, project)
+    user.max_role = Role.VIEWER
+    assert access.role_of(user, project.pk) is Role.VIEWER
+
+
+def test_only_own_projects_are_listed():
+    mine, _other = make_project(), make_project()
+    assert list(access.projects_of(make_user(Role.VIEWER, mine))) == [mine]
