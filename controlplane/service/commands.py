@@ -1,0 +1,43 @@
+"""The commands of the processes that make up the service."""
+
+import os
+import sys
+from pathlib import Path
+
+
+def web(port: int, host: str = "127.0.0.1") -> list[str]:
+    """Return the command of the web server: HTTP and WebSocket."""
+    return [sys.executable, "-m", "controlplane.service.web", host, str(port)]
+
+
+def worker(concurrency: int) -> list[str]:
+    """Return the command of the Celery worker."""
+    quiet = ["--without-gossip", "--without-mingle", "--loglevel", "INFO"]
+    return [
+        *_celery(),
+        "worker",
+        "--concurrency",
+        str(concurrency),
+        "--hostname",
+        "main@%h",
+        *quiet,
+    ]
+
+
+def beat(schedule: Path) -> list[str]:
+    """Return the command of the clock that sends the periodic tasks."""
+    return [*_celery(), "beat", "--schedule", str(schedule), "--pidfile", "", "--loglevel", "INFO"]
+
+
+def web_environment(environment: dict[str, str]) -> dict[str, str]:
+    """Return the environment of the web process: it alone holds a pool of connections."""
+    return environment | {"SAFEHOLD_DB_POOL": "1"}
+
+
+def default_concurrency() -> int:
+    """Return how many tasks run at once: they wait more than they reckon."""
+    return max(2, min(8, os.cpu_count() or 2))
+
+
+def _celery() -> list[str]:
+    return [sys.executable, "-m", "celery", "--app", "controlplane", "--quiet"]

@@ -1,0 +1,91 @@
+"""Fixtures of all tests: real PostgreSQL and Valkey, a live service, the browser."""
+
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from tests import environment
+
+environment.prepare()
+
+import pytest  # noqa: E402
+from django.conf import settings  # noqa: E402
+
+from controlplane.service.valkey import Valkey  # noqa: E402
+from tests import servers  # noqa: E402
+
+# pytest-django sets Django up as soon as the settings are read.
+assert settings.DATABASES
+
+CHROMIUM = shutil.which("chromium") or "/usr/bin/chromium"
+
+
+@pytest.fixture(scope="session")
+def postgres_server() -> None:
+    """Start the PostgreSQL of the session."""
+    servers.ensure_postgres()
+
+
+@pytest.fixture(scope="session")
+def valkey_server() -> Iterator[Valkey]:
+    """Run the Valkey of this process; settings.REDIS_URL names it."""
+    server = Valkey(environment.WORKER_HOME)
+    server.start()
+    yield server
+    server.stop()
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(
+    postgres_server: None,
+    valkey_server: Valkey,
+    django_db_modify_db_settings_parallel_suffix: None,
+) -> None:
+    """Have the servers run before pytest-django makes the test database."""
+
+
+@pytest.fixture
+def live_service(
+    django_db_setup: None, django_db_blocker: Any, valkey_server: Valkey
+) -> Iterator[Any]:
+    """A whole service (web, worker, clock) for one test; the ORM of the test sees its database.
+
+    Use it without `db`: rows are really committed, and gone with the database afterwards.
+    """
+    from tests import live_service
+
+    with django_db_blocker.unblock(), live_service.running(valkey_server) as service:
+        yield service
+
+
+@pytest.fixture(scope="module")
+def live_service_module(
+    django_db_setup: None, django_db_blocker: Any, valkey_server: Valkey
+) -> Iterator[Any]:
+    """The same for all tests of a module, which then share its rows."""
+    from tests import live_service
+
+    with django_db_blocker.unblock(), live_service.running(valkey_server) as service:
+        yield service
+
+
+@pytest.fixture(scope="session")
+def browser_type_launch_args(browser_type_launch_args: dict[str, Any]) -> dict[str, Any]:
+    """Run the system's Chromium, silent about everything but the pages.
+
+    Playwright keeps an event loop in this thread from here on, in which Django would refuse the ORM.
+    """
+    os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
+    switches = ["--disable-background-networking", "--disable-component-update", "--no-first-run"]
+    switches += ["--disable-sync", "--disable-default-apps", "--disable-dev-shm-usage"]
+    if os.geteuid() == 0:
+        switches.append("--no-sandbox")
+    return {**browser_type_launch_args, "executable_path": CHROMIUM, "args": switches}
+
+
+@pytest.fixture
+def safehold_home(tmp_path: Path) -> Path:
+    """An empty state directory."""
+    return tmp_path / "home"
