@@ -16,8 +16,9 @@ from django.conf import settings  # noqa: E402
 from controlplane.service.valkey import Valkey  # noqa: E402
 from tests import servers  # noqa: E402
 
-# pytest-django sets Django up as soon as the settings are read.
-assert settings.DATABASES
+assert settings.DATABASES  # pytest-django sets Django up once the settings are read
+# Inherited by an xdist worker it would make pytest-django read the settings before this file.
+del os.environ["DJANGO_SETTINGS_MODULE"]
 
 CHROMIUM = shutil.which("chromium") or "/usr/bin/chromium"
 

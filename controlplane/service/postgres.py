@@ -54,10 +54,12 @@ class Postgres:
 
     @property
     def data(self) -> Path:
+        """The data directory."""
         return self.home / "postgres"
 
     @property
     def log(self) -> Path:
+        """The file with the output of the server."""
         return self.home / "logs" / "postgres.log"
 
     def start(self) -> None:

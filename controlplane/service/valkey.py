@@ -33,6 +33,7 @@ class Valkey:
 
     @property
     def log(self) -> Path:
+        """The file with the output of the server."""
         return self.home / "logs" / "valkey.log"
 
     def start(self) -> None:
