@@ -1,24 +1,42 @@
 """What one attempt saved at one step."""
 
-from typing import ClassVar
+from collections.abc import Iterable
+from typing import ClassVar, Self
 
 from django.db import models
 
+from checkpoints import states
 from runs.models import Attempt, Run
+
+
+class CheckpointQuerySet(models.QuerySet["Checkpoint"]):
+    """Questions about many checkpoints."""
+
+    def usable(self) -> Self:
+        """Recovery points: proved whole."""
+        return self.filter(state__in=states.USABLE)
+
+    def saved(self) -> Self:
+        """Those whose bytes are all on stable storage, whole or not."""
+        return self.filter(state__in=states.SAVED)
+
+    def without_manifest(self) -> Self:
+        """For lists: a manifest can take megabytes."""
+        return self.defer("manifest")
 
 
 class Checkpoint(models.Model):
     """A checkpoint as registered by the attempt that wrote it; never told by a directory's name."""
 
     class State(models.TextChoices):
-        WRITING = "writing"
-        COMPLETE = "complete"
-        VERIFIED = "verified"
-        STABLE = "stable"
-        DAMAGED = "damaged"
-        FAILED = "failed"
-        DELETING = "deleting"
-        DELETED = "deleted"
+        WRITING = states.State.WRITING
+        COMPLETE = states.State.COMPLETE
+        VERIFIED = states.State.VERIFIED
+        STABLE = states.State.STABLE
+        DAMAGED = states.State.DAMAGED
+        FAILED = states.State.FAILED
+        DELETING = states.State.DELETING
+        DELETED = states.State.DELETED
 
     class Kind(models.TextChoices):
         ANCHOR = "anchor"
@@ -43,13 +61,22 @@ class Checkpoint(models.Model):
     is_pinned = models.BooleanField(default=False)
     error = models.TextField(blank=True)
     created_at = models.DateTimeField()
+    # When the writer told that every byte is on stable storage, and when a verification last passed.
+    saved_at = models.DateTimeField(null=True, blank=True)
+    verified_at = models.DateTimeField(null=True, blank=True)
+    # What the loss that followed said, in a sentence, and when that was looked at.
+    judged_at = models.DateTimeField(null=True, blank=True)
+    judgement = models.TextField(blank=True)
+
+    objects = CheckpointQuerySet.as_manager()
 
     class Meta:
         ordering: ClassVar = ["-pk"]
         constraints: ClassVar = [
             models.UniqueConstraint(
                 fields=["attempt", "step", "kind", "path"], name="one_checkpoint_per_save"
-            )
+            ),
+            models.CheckConstraint(condition=models.Q(step__gte=0), name="step_not_negative"),
         ]
         indexes: ClassVar = [
             models.Index(fields=["run", "-step"], name="checkpoint_of_run"),
@@ -59,3 +86,22 @@ class Checkpoint(models.Model):
 
     def __str__(self) -> str:
         return f"step {self.step} of run {self.run_id}"
+
+    @property
+    def is_usable(self) -> bool:
+        """Whether a run may begin from it."""
+        return self.state in states.USABLE
+
+    @property
+    def is_saved(self) -> bool:
+        """Whether there are bytes to verify."""
+        return self.state in states.SAVED
+
+    def may_move(self, to: states.State) -> bool:
+        """Whether the table of states allows the move."""
+        return states.may_move(states.State(self.state), to)
+
+
+def newest_first(checkpoints: Iterable[Checkpoint]) -> list[Checkpoint]:
+    """Return them by recorded step, never by name or file time; the later record wins a tie."""
+    return sorted(checkpoints, key=lambda item: (item.step, item.pk), reverse=True)

@@ -45,6 +45,18 @@ class Verification(models.Model):
                 name="one_open_verification",
             )
         ]
+        indexes: ClassVar = [
+            models.Index(
+                fields=["requested_at"],
+                name="verification_open",
+                condition=models.Q(state__in=["requested", "running"]),
+            )
+        ]
+
+    @property
+    def is_open(self) -> bool:
+        """Whether a worker has it or will have it."""
+        return self.state in {self.State.REQUESTED, self.State.RUNNING}
 
     def __str__(self) -> str:
         return f"verification of checkpoint {self.checkpoint_id}: {self.verdict or self.state}"
