@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 from safehold.manifest.document import Component, FileEntry, ManifestError, TensorEntry
 from safehold.manifest.paths import PathError, check_relative
+
+T = TypeVar("T")
 
 DIGEST_LENGTHS = {"blake3": 64, "sha256": 64}
 
@@ -70,7 +72,9 @@ def _tensor(data: object, name: str) -> TensorEntry:
     return TensorEntry(name=text(data, "name"), shape=tuple(shape), dtype=text(data, "dtype"))
 
 
-def _typed(data: Mapping[str, Any], name: str, kind: type, words: str, default: Any) -> Any:
+def _typed(
+    data: Mapping[str, Any], name: str, kind: type[T], words: str, default: T | None
+) -> T:
     value = data.get(name, default)
     if value is None:
         raise ManifestError(f"`{name}` is missing; it must be {words}.")

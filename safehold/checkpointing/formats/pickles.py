@@ -1,0 +1,121 @@
+"""Read a pickle without running anything: a short list of harmless names, stand-ins for the rest.
+
+Nothing here imports what a pickle names. A name on the list becomes a record of its arguments; any
+other ends the reading with its full name.
+"""
+
+from __future__ import annotations
+
+import io
+import pickle
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Any
+
+from safehold.checkpointing.formats.base import FormatError, UnsafeError
+
+# More would be no state of a training: tensors lie outside the pickle.
+_LARGEST_PICKLE_BYTES = 256 * 2**20
+
+
+class Record:
+    """What a pickle would have built: the name of the class, its arguments and its state."""
+
+    def __init__(self, *args: Any) -> None:
+        self.args = args
+
+    @property
+    def state(self) -> dict[str, Any]:
+        """Return what the pickle would have set on the object; empty if it set nothing."""
+        state: dict[str, Any] = self.__dict__.get("_state", {})
+        return state
+
+    def __setstate__(self, state: Any) -> None:
+        self._state = state if isinstance(state, dict) else {"state": state}
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}>"
+
+
+Allowed = dict[str, Callable[..., Any]]
+
+
+def record(name: str) -> type[Record]:
+    """Return a class of records with this name."""
+    return type(name, (Record,), {})
+
+
+PLAIN: Allowed = {
+    "collections.OrderedDict": OrderedDict,
+    "builtins.set": set,
+    "builtins.frozenset": frozenset,
+    "builtins.complex": complex,
+    "_codecs.encode": lambda text, coding="latin1": str(text).encode("latin1"),
+}
+
+
+def load(content: bytes, allowed: Allowed, storage: Callable[[Any], Any] | None = None) -> Any:
+    """Return the value of a pickle.
+
+    Args:
+        content: The pickle; bytes after its end are refused.
+        allowed: What each permitted `module.name` becomes.
+        storage: Turns a persistent id (a torch storage) into a value.
+
+    Raises:
+        UnsafeError: it names something not on the list.
+        FormatError: it is no pickle, or damaged.
+    """
+    if len(content) > _LARGEST_PICKLE_BYTES:
+        raise FormatError(f"its pickle is larger than {_LARGEST_PICKLE_BYTES >> 20} MiB")
+    reader = _Reader(io.BytesIO(content), allowed, storage)
+    try:
+        return reader.load()
+    except FormatError:
+        raise
+    except (MemoryError, OverflowError) as error:
+        raise FormatError("its pickle asks for more memory than it can fill") from error
+    except Exception as error:
+        raise FormatError(f"its pickle is damaged ({type(error).__name__}: {error})") from error
+
+
+class _Reader(pickle._Unpickler):
+    """The unpickler written in Python: a damaged pickle cannot crash it as it can the one in C."""
+
+    def __init__(
+        self, file: io.BytesIO, allowed: Allowed, storage: Callable[[Any], Any] | None
+    ) -> None:
+        super().__init__(file)
+        self._allowed = allowed
+        self._storage = storage
+
+    def find_class(self, module: str, name: str) -> Callable[..., Any]:
+        try:
+            return self._allowed[f"{module.replace('__builtin__', 'builtins')}.{name}"]
+        except KeyError:
+            raise UnsafeError(
+                f"unsafe global: {_spelled(module, name)} is not on the list of harmless names"
+            ) from None
+
+    def persistent_load(self, pid: Any) -> Any:
+        if self._storage is None:
+            raise FormatError("its pickle refers to storages outside of it")
+        return self._storage(pid)
+
+    def get_extension(self, code: int) -> None:
+        raise UnsafeError(f"unsafe global: extension code {code}")
+
+    def load_build(self) -> None:
+        """Set state on records only: functions and classes on the list stay as they are."""
+        target = self.stack[-2]  # type: ignore[attr-defined]  # typeshed hides the unpickler's parts
+        if not isinstance(target, Record | OrderedDict):
+            raise UnsafeError(f"its pickle sets state on {type(target).__name__}")
+        super().load_build()  # type: ignore[misc]
+
+    dispatch = {**pickle._Unpickler.dispatch, pickle.BUILD[0]: load_build}  # type: ignore[dict-item]
+
+
+def _spelled(module: str, name: str) -> str:
+    """Name a function as people know it: `os.system` is `posix.system` inside a pickle."""
+    spelled = f"{module}.{name}"
+    return f"{spelled} (os.{name})" if module in {"posix", "nt"} else spelled

@@ -1,0 +1,43 @@
+"""The list of checks: a file in `checks/` puts itself on it."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+from safehold.checkpointing.verification import checks
+from safehold.checkpointing.verification.facts import Facts
+from safehold.findings import Finding, passed
+
+Check = Callable[[Facts], Iterator[Finding]]
+
+CHECKS: dict[str, Check] = {}
+
+
+def check(code: str) -> Callable[[Check], Check]:
+    """Put a check on the list under its code, which is stored with findings and never changes."""
+
+    def register(function: Check) -> Check:
+        if code in CHECKS:
+            raise ValueError(f"Two checks are called {code}.")
+        CHECKS[code] = function
+        return function
+
+    return register
+
+
+def judge(facts: Facts) -> tuple[Finding, ...]:
+    """Return what every check says; one that found nothing says so."""
+    for module in pkgutil.iter_modules(checks.__path__):
+        importlib.import_module(f"{checks.__name__}.{module.name}")
+    found: list[Finding] = []
+    for code, function in sorted(CHECKS.items()):
+        said = [replace(finding, code=code) for finding in function(facts)]
+        found += said or [passed(_first_line(function), code=code)]
+    return tuple(found)
+
+
+def _first_line(function: Check) -> str:
+    return (function.__doc__ or function.__name__).strip().splitlines()[0]

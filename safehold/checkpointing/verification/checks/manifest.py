@@ -1,0 +1,26 @@
+"""Is there a manifest, and can it be believed?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from safehold.checkpointing.verification.base import check
+from safehold.checkpointing.verification.facts import Facts
+from safehold.findings import Finding, fail, info
+
+
+@check("CKPT-5.manifest")
+def manifest(facts: Facts) -> Iterator[Finding]:
+    """A manifest is there, parses, and names only files inside the folder."""
+    if facts.manifest_error:
+        yield fail(
+            f"{facts.manifest_error}",
+            evidence={"path": facts.name},
+            advice="Resume from another checkpoint; this one was never finished or was damaged.",
+        )
+    elif facts.manifest is None:
+        yield info(
+            f"{facts.name} has no manifest: its bytes are judged, not where it came from.",
+            evidence={"shape": facts.shape},
+            advice="Import it into the registry to give it a manifest.",
+        )
