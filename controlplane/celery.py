@@ -6,5 +6,5 @@ from celery import Celery
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "controlplane.settings")
 
-app = Celery("safehold")
+app = Celery("safehold", include=["controlplane.presence"])
 app.config_from_object("django.conf:settings", namespace="CELERY")

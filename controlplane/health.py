@@ -1,16 +1,72 @@
-"""Whether this process is alive and the service is ready."""
+"""Whether this process is alive, and whether the service behind it can do its work."""
 
+from collections.abc import Callable
+
+import redis
 from django.contrib.auth.decorators import login_not_required
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.db import DatabaseError, connection
+from django.db.migrations.executor import MigrationExecutor
+from django.http import HttpRequest, JsonResponse
+
+from controlplane import presence
+
+# A heartbeat comes every two seconds; fifteen missed ones are no hiccup.
+WORKER_SEEN_WITHIN_SECONDS = 30
+_applied: set[bool] = set()
 
 
 @login_not_required
-def healthz(request: HttpRequest) -> HttpResponse:
-    """Answer that the process is alive."""
-    return HttpResponse("ok", content_type="text/plain")
+def healthz(request: HttpRequest) -> JsonResponse:
+    """Answer that this process is alive; it asks nobody else."""
+    return JsonResponse({"status": "ok"})
 
 
 @login_not_required
 def readyz(request: HttpRequest) -> JsonResponse:
-    """Answer whether the service can do its work."""
-    return JsonResponse({"ready": True})
+    """Answer, part by part, whether the service can do its work; 503 while it cannot."""
+    parts = {name: _ask(check) for name, check in _CHECKS.items()}
+    is_ready = all(part["ok"] for part in parts.values())
+    return JsonResponse({"ready": is_ready, "checks": parts}, status=200 if is_ready else 503)
+
+
+def _ask(check: Callable[[], str]) -> dict[str, object]:
+    try:
+        trouble = check()
+    except (DatabaseError, redis.RedisError, OSError) as error:
+        # The kind alone: a message may hold an address or a user name.
+        trouble = f"{type(error).__name__}: it does not answer."
+    return {"ok": not trouble, "detail": trouble or "ok"}
+
+
+def _database() -> str:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT 1")
+    return ""
+
+
+def _redis() -> str:
+    presence.seconds_since_worker()
+    return ""
+
+
+def _migrations() -> str:
+    # Asked until they were once complete: they are never taken back under a running process.
+    if True not in _applied:
+        executor = MigrationExecutor(connection)
+        waiting = executor.migration_plan(executor.loader.graph.leaf_nodes())
+        if waiting:
+            return f"{len(waiting)} migrations wait; run `manage.py migrate`."
+        _applied.add(True)
+    return ""
+
+
+def _worker() -> str:
+    seconds = presence.seconds_since_worker()
+    if seconds is None:
+        return "No worker was seen yet."
+    if seconds > WORKER_SEEN_WITHIN_SECONDS:
+        return f"No worker was seen for {seconds:.0f} s."
+    return ""
+
+
+_CHECKS = {"database": _database, "redis": _redis, "migrations": _migrations, "worker": _worker}

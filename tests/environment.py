@@ -19,7 +19,7 @@ def prepare() -> None:
     """Point the settings at the servers of the tests; they start when a fixture asks."""
     os.environ["SAFEHOLD_TEST_HOME"] = str(HOME)
     os.environ.setdefault("SAFEHOLD_TEST_OWNER", str(os.getpid()))
-    WORKER_HOME.mkdir(parents=True, exist_ok=True)
+    (WORKER_HOME / "static").mkdir(parents=True, exist_ok=True)
     os.environ |= {
         "DJANGO_SETTINGS_MODULE": "controlplane.settings",
         "SAFEHOLD_HOME": str(WORKER_HOME),

@@ -122,7 +122,8 @@ def running(valkey: Valkey) -> Iterator[LiveService]:
     if valkey.child is None or valkey.child.poll() is not None:
         valkey.start()
     home = Path(tempfile.mkdtemp(prefix="live-", dir=environment.WORKER_HOME))
-    (home / "logs").mkdir()
+    for part in ("logs", "static"):
+        (home / part).mkdir()
     with cloned_database() as name, override_settings(**settings_of(home)):
         service = LiveService(*address_and_env(home, name), valkey)
         try:

@@ -2,14 +2,13 @@
 
 import uuid
 from collections.abc import Callable
-from contextvars import ContextVar
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 
 from controlplane.common.errors import SafeholdError
+from controlplane.common.logs import request_id
 
-request_id: ContextVar[str] = ContextVar("request_id", default="")
 GetResponse = Callable[[HttpRequest], HttpResponse]
 
 # uPlot and htmx need no inline script; styles set by script through the CSSOM are not inline styles.
