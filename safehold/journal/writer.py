@@ -1,0 +1,243 @@
+"""The journal that a process writes: on this machine's disk before anything is sent.
+
+`append` hands the bytes to the operating system with one `write`, so they outlive the process,
+also one that is killed. `sync` (called by the sending thread) puts them on the disk, so what was
+sent also outlives the machine. Neither waits for the network.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+import time
+import uuid
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from safehold.journal.claims import Claim, claim
+from safehold.journal.frames import MAGIC, MAX_RECORD_BYTES, frame, segment_path, segments
+from safehold.journal.records import pack_record
+from safehold.wire import NO_STEP, NO_TOKENS, EventKind
+
+logger = logging.getLogger(__name__)
+
+LIMIT_BYTES = 2 * 2**30  # a guess: a week of 20 metrics at 100 ms a step, unsent
+SEGMENT_BYTES = 4 * 2**20
+# Room beyond the limit that only events may use: they are few and matter more than points.
+EVENT_ROOM_BYTES = 16 * 2**20
+
+
+class Journal:
+    """Numbered records of one rank from one start of its process.
+
+    Attributes:
+        folder: Where its segments lie.
+        rank: Whose records they are.
+        id: 32 hexadecimal digits.
+        last_seq: Number of the last record.
+        num_dropped: Records that found no room.
+    """
+
+    def __init__(
+        self,
+        root: Path,
+        rank: int,
+        *,
+        limit_bytes: int = LIMIT_BYTES,
+        segment_bytes: int = SEGMENT_BYTES,
+    ) -> None:
+        self.rank = rank
+        self.id = uuid.uuid4().hex
+        self.folder = root / f"rank-{rank:05d}-{self.id}"
+        self.folder.mkdir(parents=True)
+        self.last_seq = 0
+        self.num_dropped = 0
+        self._claim: Claim | None = claim(self.folder)
+        self._limit_bytes = limit_bytes
+        self._segment_bytes = segment_bytes
+        self._lock = threading.Lock()
+        self._sync_lock = threading.Lock()
+        self._pid = os.getpid()
+        self._file = -1
+        self._unsynced: list[int] = []
+        self._new_names = True
+        self._written_bytes = 0  # of the open segment
+        self._held_bytes = 0  # of the closed ones
+        self._synced_seq = 0
+        self._untold_drops = 0
+        self._why = ""
+
+    @property
+    def synced_seq(self) -> int:
+        """Number of the last record that is surely on the disk."""
+        return self._synced_seq
+
+    def append(self, record: bytes, *, event: bool = False) -> int:
+        """Write one record; never raises for a disk that is full or gone.
+
+        Args:
+            record: As `pack_record` made it.
+            event: It may use the room that is kept for events.
+
+        Returns:
+            Its number, or 0 where it was dropped (counted, and told later) or this is a forked
+            copy of the process, such as a data loading worker.
+        """
+        if os.getpid() != self._pid:
+            return 0
+        with self._lock:
+            if self._untold_drops:
+                self._tell_drops()
+            return self._write(record, event=event) or self._drop()
+
+    def sync(self) -> int:
+        """Put what was appended on the disk; returns the number of the last such record."""
+        with self._sync_lock:
+            with self._lock:
+                seq, files = self.last_seq, self._unsynced
+                self._unsynced = []
+                if self._file >= 0:
+                    files.append(os.dup(self._file))
+                new_names, self._new_names = self._new_names, False
+            if seq > self._synced_seq:
+                self._sync_files(files, new_names)
+            for file in files:
+                os.close(file)
+            self._synced_seq = max(self._synced_seq, seq)
+            return self._synced_seq
+
+    def _sync_files(self, files: Sequence[int], new_names: bool) -> None:
+        try:
+            for file in files:
+                os.fdatasync(file)
+            if new_names:
+                _sync_folder(self.folder)
+        except OSError as error:
+            # Sending is then the safest that is left: the bytes are with the operating system.
+            logger.warning(
+                "journal.sync_failed", extra={"folder": str(self.folder), "reason": str(error)}
+            )
+
+    def forget(self, acked: int) -> None:
+        """Delete the segments whose records are all stored by the server."""
+        found = segments(self.folder)
+        for (_, path), (next_first, _) in zip(found, found[1:], strict=False):
+            if next_first <= acked + 1:
+                size = path.stat().st_size
+                path.unlink(missing_ok=True)
+                with self._lock:
+                    self._held_bytes = max(0, self._held_bytes - size)
+
+    def close(self, *, acked: int = 0) -> None:
+        """Sync and close; where the server holds every record the folder goes."""
+        if os.getpid() != self._pid or self._claim is None:
+            return
+        owned, self._claim = self._claim, None
+        with self._lock:
+            if self._untold_drops:
+                self._tell_drops()
+        self.sync()
+        with self._lock:
+            if self._file >= 0:
+                os.close(self._file)
+            self._file = -1
+            self._limit_bytes = -EVENT_ROOM_BYTES  # whoever still logs is told, not served
+        if acked >= self.last_seq:
+            remove_journal(self.folder)
+        owned.release()
+
+    def _has_room(self, size_bytes: int, *, event: bool) -> bool:
+        limit = self._limit_bytes + (EVENT_ROOM_BYTES if event else 0)
+        return self._held_bytes + self._written_bytes + size_bytes <= limit
+
+    def _write(self, record: bytes, *, event: bool) -> int:
+        if len(record) > MAX_RECORD_BYTES:
+            return self._refuse(f"it has {len(record)} bytes")
+        if not self._has_room(len(record), event=event):
+            return self._refuse("the limit of the journal is reached")
+        data = frame(self.last_seq + 1, record)
+        try:
+            self._room_in_segment(len(data))
+            self._put(data)
+        except OSError as error:
+            return self._refuse(str(error))
+        self.last_seq += 1
+        return self.last_seq
+
+    def _put(self, data: bytes) -> None:
+        written = os.write(self._file, data)
+        if written != len(data):
+            os.ftruncate(self._file, self._written_bytes)
+            os.lseek(self._file, self._written_bytes, os.SEEK_SET)
+            raise OSError(f"only {written} of {len(data)} bytes could be written")
+        self._written_bytes += written
+
+    def _room_in_segment(self, size_bytes: int) -> None:
+        if self._file >= 0 and self._written_bytes + size_bytes <= self._segment_bytes:
+            return
+        if self._file >= 0 and self._written_bytes <= len(MAGIC):
+            return
+        file = self._new_segment(segment_path(self.folder, self.last_seq + 1))
+        if self._file >= 0:
+            self._unsynced.append(self._file)
+            self._held_bytes += self._written_bytes
+        self._file, self._written_bytes, self._new_names = file, len(MAGIC), True
+
+    def _new_segment(self, path: Path) -> int:
+        file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+        try:
+            if os.write(file, MAGIC) == len(MAGIC):
+                return file
+            raise OSError("no room for a new segment")
+        except OSError:
+            os.close(file)
+            path.unlink(missing_ok=True)
+            raise
+
+    def _refuse(self, why: str) -> int:
+        self._why = why
+        return 0
+
+    def _drop(self) -> int:
+        if not self._untold_drops:
+            logger.warning(
+                "journal.record_dropped", extra={"folder": str(self.folder), "reason": self._why}
+            )
+        self._untold_drops += 1
+        self.num_dropped += 1
+        return 0
+
+    def _tell_drops(self) -> None:
+        """Say how many were dropped, once points find room again (at the end: in any case)."""
+        num = self._untold_drops
+        text = f"{num} records of rank {self.rank} were dropped: {self._why}."
+        record = message({"level": "error", "text": text, "dropped": num})
+        at_end = self._claim is None
+        if (at_end or self._has_room(2 * len(record), event=False)) and self._write(
+            record, event=True
+        ):
+            self._untold_drops = 0
+
+
+def message(data: dict[str, Any], kind: EventKind = "message") -> bytes:
+    """Return an event that belongs to no step, from now."""
+    return pack_record(
+        step=NO_STEP, tokens=NO_TOKENS, at_ms=time.time_ns() // 1_000_000, kind=kind, data=data
+    )
+
+
+def remove_journal(folder: Path) -> None:
+    """Delete a journal whose records are all stored by the server."""
+    for path in folder.iterdir():
+        path.unlink(missing_ok=True)
+    folder.rmdir()
+
+
+def _sync_folder(folder: Path) -> None:
+    file = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(file)
+    finally:
+        os.close(file)
