@@ -78,10 +78,11 @@ class Series(models.Model):
 
 
 class MetricChunk(models.Model):
-    """Up to a few thousand consecutive points of one series.
+    """Up to a few thousand consecutive points of one series, sorted by step.
 
-    `raw` holds steps, tokens, times and values; `levels` min, max, first, last and not-finite count per
-    bucket for several bucket sizes. They are separate columns so that a zoomed-out chart never reads raw.
+    `raw` holds them all; `level_<n>` only those that a bucket of n points must keep: its first, last,
+    smallest, largest and first not-finite one. They are separate columns so that a zoomed-out chart
+    reads only what it draws. `runs.metricstore` packs and reads them.
     """
 
     series = models.ForeignKey(Series, on_delete=models.CASCADE, related_name="chunks")
@@ -93,8 +94,11 @@ class MetricChunk(models.Model):
     max_tokens = models.BigIntegerField()
     min_time = models.BigIntegerField()
     max_time = models.BigIntegerField()
+    num_not_finite = models.PositiveIntegerField(default=0)
     raw = models.BinaryField()
-    levels = models.BinaryField()
+    level_16 = models.BinaryField()
+    level_256 = models.BinaryField()
+    level_4096 = models.BinaryField()
 
     class Meta:
         constraints: ClassVar = [

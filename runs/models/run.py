@@ -33,6 +33,8 @@ class Run(models.Model):
     )
     # The checkpoint a fork begins from: an id of the registry, which this app does not import.
     forked_from_checkpoint = models.BigIntegerField(null=True, blank=True)
+    # {"id", "path", "run", "step"} of that checkpoint; empty for a run that begins at nothing.
+    start_checkpoint = models.JSONField(default=dict, blank=True)
     name = models.CharField(max_length=120)
     notes = models.TextField(blank=True)
     launcher = models.CharField(max_length=40, default="local")
@@ -56,6 +58,8 @@ class Run(models.Model):
     last_loss = models.FloatField(null=True, blank=True)
     tokens_per_second = models.FloatField(null=True, blank=True)
     last_point_at = models.DateTimeField(null=True, blank=True)
+    # The loss of the whole run in at most 64 values, for lists; see runs.sparkline.
+    sparkline = models.JSONField(default=dict, blank=True)
     # What the registry last told: step of the newest verified or stable checkpoint, and its state.
     checkpoint_step = models.BigIntegerField(null=True, blank=True)
     checkpoint_state = models.CharField(max_length=12, blank=True)
@@ -105,6 +109,8 @@ class Attempt(models.Model):
     handle = models.JSONField(default=dict)
     where = models.CharField(max_length=200, blank=True)
     token_hash = models.CharField(max_length=64, unique=True)
+    # With the secret key it gives the token again, for a submit that is repeated after a crash.
+    token_salt = models.CharField(max_length=32, blank=True)
     token_revoked_at = models.DateTimeField(null=True, blank=True)
     requested_at = models.DateTimeField()
     submitted_at = models.DateTimeField(null=True, blank=True)
