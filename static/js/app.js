@@ -1,0 +1,8 @@
+// What every page does. One behaviour a module, each bound by data- attributes.
+import "./announce.js";
+import "./auto_submit.js";
+import "./confirm.js";
+import "./keyboard.js";
+import "./menus.js";
+import "./theme_toggle.js";
+import "./times.js";

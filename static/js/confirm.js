@@ -1,0 +1,33 @@
+// Asks before a form with data-confirm is sent: object and effect are in its attributes.
+// Without script the form is simply sent.
+const dialog = document.querySelector("[data-confirm-dialog]");
+const yes = dialog?.querySelector("[data-confirm-yes]");
+let waiting = null;
+
+function ask(form, submitter) {
+  waiting = { form, submitter };
+  dialog.querySelector("[data-confirm-title]").textContent = form.dataset.confirm;
+  dialog.querySelector("[data-confirm-text]").textContent = form.dataset.confirmText ?? "";
+  yes.textContent = form.dataset.confirmYes ?? "OK";
+  yes.className = form.dataset.confirmTone === "danger" ? "btn btn-danger" : "btn btn-primary";
+  dialog.showModal();
+  dialog.querySelector("[data-confirm-no]").focus();
+}
+
+if (dialog) {
+  document.addEventListener("submit", (event) => {
+    const form = event.target;
+    if (!form.dataset.confirm || form.dataset.confirmed) return;
+    event.preventDefault();
+    event.stopImmediatePropagation();
+    ask(form, event.submitter);
+  }, true);
+  dialog.querySelector("[data-confirm-no]").addEventListener("click", () => dialog.close());
+  yes.addEventListener("click", () => {
+    const { form, submitter } = waiting;
+    dialog.close();
+    form.dataset.confirmed = "1";
+    form.requestSubmit(submitter);
+    delete form.dataset.confirmed;
+  });
+}

@@ -1,0 +1,66 @@
+// Keeps the table of runs in step: the socket says which run changed, the page fetches its line.
+import { LiveSocket } from "./socket.js";
+import { showStale } from "./stale.js";
+import { sparkline } from "./sparkline.js";
+
+const table = document.querySelector("[data-run-table]");
+const EVERY_MS = 1000; // one request for all changed lines at most this often
+const SPARK_EVERY_MS = 15000;
+const changed = new Set();
+let timer = 0;
+
+const rowOf = (run) => document.getElementById(`run-${run}`);
+const shownRuns = () => [...table.querySelectorAll("tr[data-run]")].map((row) => row.dataset.run);
+
+async function fetchRows() {
+  timer = 0;
+  const runs = [...changed].filter((run) => rowOf(run) || table.hasAttribute("data-takes-new")).slice(0, 50);
+  changed.clear();
+  if (runs.length === 0) return;
+  const query = new URLSearchParams(runs.map((run) => ["run", run]));
+  const response = await fetch(`${table.dataset.rowsUrl}?${query}`, { headers: { "HX-Request": "true" } });
+  if (response.ok) takeRows(await response.text());
+}
+
+function takeRows(html) {
+  const body = document.createElement("tbody");
+  body.innerHTML = html;
+  for (const fresh of [...body.rows]) {
+    const old = document.getElementById(fresh.id);
+    if (!old) { table.tBodies[0].prepend(fresh); drawSparks([fresh.dataset.run]); continue; }
+    const spark = old.querySelector("[data-spark]");
+    fresh.querySelector("[data-spark]").replaceWith(spark);
+    if (old.hasAttribute("aria-selected")) fresh.setAttribute("aria-selected", old.getAttribute("aria-selected"));
+    old.replaceWith(fresh);
+  }
+  document.dispatchEvent(new CustomEvent("safehold:swapped"));
+}
+
+async function drawSparks(runs) {
+  if (runs.length === 0) return;
+  const query = new URLSearchParams(runs.map((run) => ["run", run]));
+  const response = await fetch(`${table.dataset.sparklinesUrl}?${query}`);
+  if (!response.ok) return;
+  for (const [run, values] of Object.entries((await response.json()).losses)) {
+    const spark = table.querySelector(`[data-spark="${run}"]`);
+    if (spark) sparkline(spark, values);
+  }
+}
+
+function note(run) {
+  changed.add(String(run));
+  if (!timer) timer = setTimeout(fetchRows, EVERY_MS);
+}
+
+if (table) {
+  drawSparks(shownRuns());
+  setInterval(() => {
+    if (document.hidden) return;
+    drawSparks([...table.querySelectorAll('.chip[data-state="running"]')].map((chip) => chip.closest("tr").dataset.run));
+  }, SPARK_EVERY_MS);
+  new LiveSocket(`/ws/projects/${table.dataset.project}/`, {
+    onMessage: (message) => { if (message.run) note(message.run); },
+    onOpen: () => shownRuns().forEach(note),
+    onState: showStale,
+  });
+}

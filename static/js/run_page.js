@@ -1,0 +1,55 @@
+// The page of a run: one socket feeds whichever tab is open.
+import { LiveCharts } from "./charts/live_charts.js";
+import { LogView } from "./log_view.js";
+import { LiveSocket } from "./socket.js";
+import { showStale } from "./stale.js";
+
+const page = document.querySelector("[data-run-page]");
+const header = document.querySelector("[data-run-header]");
+const HEADER_EVERY_MS = 1000;
+const TAB_EVERY_MS = 2000;
+const TABS_THAT_FOLLOW = new Set(["timeline", "attempts", "checkpoints"]);
+let part = null;
+let headerTimer = 0;
+let tabTimer = 0;
+
+function openTab() {
+  part?.destroy();
+  part = null;
+  const charts = page.querySelector("[data-live-charts]");
+  const logs = page.querySelector("[data-log-view]");
+  if (charts) part = new LiveCharts(charts);
+  else if (logs) part = new LogView(logs);
+}
+
+// State and figures come from the server's own words; the message only says that it is time.
+function refreshHeader() {
+  headerTimer ||= setTimeout(() => { headerTimer = 0; htmx.trigger(header, "refresh"); }, HEADER_EVERY_MS);
+}
+
+function refreshTab() {
+  const tab = page.querySelector("[data-tab]").dataset.tab;
+  if (!TABS_THAT_FOLLOW.has(tab)) return;
+  tabTimer ||= setTimeout(() => {
+    tabTimer = 0;
+    if (document.querySelector("dialog[open]")) return;
+    const body = page.querySelector("[data-follow]");
+    if (body) htmx.trigger(body, "refresh");
+  }, TAB_EVERY_MS);
+}
+
+function onMessage(message) {
+  if (message.type === "run.metrics") part?.receive?.(message);
+  if (message.type === "run.log") part?.receiveLog?.(message);
+  else { refreshHeader(); if (message.type !== "run.metrics") refreshTab(); }
+}
+
+if (page) {
+  openTab();
+  document.addEventListener("htmx:afterSettle", (event) => { if (event.detail.target.id === "run-tab") openTab(); });
+  new LiveSocket(`/ws/runs/${page.dataset.runPage}/`, {
+    onMessage,
+    onOpen: () => { refreshHeader(); refreshTab(); part?.refetch?.(); },
+    onState: showStale,
+  });
+}

@@ -1,0 +1,40 @@
+// A WebSocket that comes back: grows its waits, spreads them, and tells since when it has been away.
+const FIRST_WAIT_MS = 500;
+const LONGEST_WAIT_MS = 15000;
+
+export class LiveSocket {
+  constructor(path, { onMessage, onOpen, onState }) {
+    this.url = `${location.protocol === "https:" ? "wss" : "ws"}://${location.host}${path}`;
+    this.handlers = { onMessage, onOpen, onState };
+    this.wait = FIRST_WAIT_MS;
+    this.awaySince = null;
+    this.isClosed = false;
+    this.#connect();
+  }
+
+  close() {
+    this.isClosed = true;
+    clearTimeout(this.timer);
+    this.socket?.close();
+  }
+
+  #connect() {
+    this.socket = new WebSocket(this.url);
+    this.socket.onopen = () => {
+      this.wait = FIRST_WAIT_MS;
+      this.awaySince = null;
+      this.handlers.onState?.(null);
+      this.handlers.onOpen?.();
+    };
+    this.socket.onmessage = (event) => this.handlers.onMessage(JSON.parse(event.data));
+    this.socket.onclose = () => this.#lost();
+  }
+
+  #lost() {
+    if (this.isClosed) return;
+    this.awaySince ??= new Date();
+    this.handlers.onState?.(this.awaySince);
+    this.timer = setTimeout(() => this.#connect(), this.wait * (0.5 + Math.random()));
+    this.wait = Math.min(this.wait * 2, LONGEST_WAIT_MS);
+  }
+}
