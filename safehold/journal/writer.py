@@ -12,12 +12,13 @@ import os
 import threading
 import time
 import uuid
+from collections import deque
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from safehold.journal.claims import Claim, claim
-from safehold.journal.frames import MAGIC, MAX_RECORD_BYTES, frame, segment_path, segments
+from safehold.journal.frames import MAGIC, MAX_RECORD_BYTES, frame, segment_path
 from safehold.journal.records import pack_record
 from safehold.wire import NO_STEP, NO_TOKENS, EventKind
 
@@ -63,7 +64,9 @@ class Journal:
         self._file = -1
         self._unsynced: list[int] = []
         self._new_names = True
+        self._first_seq = 1  # of the open segment
         self._written_bytes = 0  # of the open segment
+        self._closed: deque[tuple[int, Path, int]] = deque()  # first number, path, bytes
         self._held_bytes = 0  # of the closed ones
         self._synced_seq = 0
         self._untold_drops = 0
@@ -122,13 +125,14 @@ class Journal:
 
     def forget(self, acked: int) -> None:
         """Delete the segments whose records are all stored by the server."""
-        found = segments(self.folder)
-        for (_, path), (next_first, _) in zip(found, found[1:], strict=False):
-            if next_first <= acked + 1:
-                size = path.stat().st_size
-                path.unlink(missing_ok=True)
-                with self._lock:
-                    self._held_bytes = max(0, self._held_bytes - size)
+        while True:
+            with self._lock:
+                next_first = self._closed[1][0] if len(self._closed) > 1 else self._first_seq
+                if not self._closed or next_first > acked + 1:
+                    return
+                _, path, size = self._closed.popleft()
+                self._held_bytes -= size
+            path.unlink(missing_ok=True)
 
     def close(self, *, acked: int = 0) -> None:
         """Sync and close; where the server holds every record the folder goes."""
@@ -183,7 +187,10 @@ class Journal:
         if self._file >= 0:
             self._unsynced.append(self._file)
             self._held_bytes += self._written_bytes
+            old = segment_path(self.folder, self._first_seq)
+            self._closed.append((self._first_seq, old, self._written_bytes))
         self._file, self._written_bytes, self._new_names = file, len(MAGIC), True
+        self._first_seq = self.last_seq + 1
 
     def _new_segment(self, path: Path) -> int:
         file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)

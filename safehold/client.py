@@ -1,0 +1,142 @@
+"""The thread that reports: sends the journal, keeps the heartbeat, brings commands.
+
+Nothing here raises into training or makes it wait. The thread looks at the journal a few times a
+second instead of being woken, so a log call costs the training thread nothing but its write.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+import time
+from collections.abc import Callable
+
+from safehold import wire
+from safehold.commands import Inbox
+from safehold.journal import Journal, Reader
+from safehold.sending import Sender
+from safehold.transport import Denied, Transport, Unreachable, wait_seconds
+
+logger = logging.getLogger(__name__)
+
+HEARTBEAT_SECONDS = 2.0
+# Only rank 0 brings commands, so a thousand ranks need not knock every two seconds.
+OTHER_RANKS_HEARTBEAT_SECONDS = 10.0
+
+
+class Client:
+    """Sends one journal until closed.
+
+    Attributes:
+        inbox: Where commands arrive.
+        denied: Why the server no longer takes anything from this attempt; empty while it does.
+        failures: Exchanges that failed in a row.
+    """
+
+    def __init__(
+        self,
+        journal: Journal,
+        transport: Transport,
+        heartbeat: Callable[[], wire.Heartbeat],
+        *,
+        flush_seconds: float = 0.1,
+        heartbeat_seconds: float | None = None,
+    ) -> None:
+        self.inbox = Inbox()
+        self.denied = ""
+        self.failures = 0
+        self._journal = journal
+        self._transport = transport
+        self._heartbeat = heartbeat
+        self._sender = Sender(Reader(journal.folder), transport)
+        self._flush_seconds = flush_seconds
+        every = HEARTBEAT_SECONDS if journal.rank == 0 else OTHER_RANKS_HEARTBEAT_SECONDS
+        self._heartbeat_seconds = heartbeat_seconds or every
+        self._last_sent_at = 0.0
+        self._retry_at = 0.0
+        self._last_phase = ""
+        self._closing = threading.Event()
+        self._deadline = 0.0
+        self._pid = os.getpid()
+        self._thread = threading.Thread(target=self._run, name="safehold-client", daemon=True)
+
+    @property
+    def acked(self) -> int:
+        """Number of the last record that the server holds."""
+        return self._sender.acked
+
+    def start(self) -> None:
+        """Begin to send."""
+        self._thread.start()
+
+    def close(self, timeout_seconds: float = 10.0) -> bool:
+        """Send what is left and end the thread.
+
+        Returns:
+            Whether the server holds every record. What it does not hold stays in the journal.
+        """
+        if os.getpid() != self._pid or not self._thread.is_alive():
+            return False
+        self._deadline = time.monotonic() + timeout_seconds
+        self._closing.set()
+        self._thread.join(timeout_seconds + 1.0)
+        if not self._thread.is_alive():
+            self._transport.close()
+        return self._all_sent()
+
+    def _run(self) -> None:
+        while not self._closing.wait(self._flush_seconds):
+            self._guarded_turn()
+        while time.monotonic() < self._deadline and not self.denied:
+            self._retry_at = 0.0
+            self._guarded_turn(last=True)
+            if self._all_sent() and not self.failures and not self.inbox.reports():
+                return
+            time.sleep(0.5 if self.failures else 0.0)
+
+    def _guarded_turn(self, *, last: bool = False) -> None:
+        try:
+            self._turn(last=last)
+        except Unreachable as error:
+            self._failed(error)
+        except Denied as error:
+            self.denied = str(error)
+            logger.error("client.denied", extra={"reason": self.denied})
+        except Exception:  # the edge of the thread: training goes on whatever happens
+            self._failed(Unreachable("an error of our own"))
+            logger.exception("client.turn_failed")
+
+    def _turn(self, *, last: bool) -> None:
+        now = time.monotonic()
+        if self.denied or now < self._retry_at:
+            return
+        reports, beat = self.inbox.reports(), self._heartbeat()
+        news = self._journal.last_seq > self._sender.acked or reports
+        if not (news or last or self._beat_due(now, beat.phase)):
+            return
+        upto = self._journal.sync()
+        ack = self._sender.send(upto=upto, heartbeat=beat, applied=reports)
+        self._last_sent_at, self._last_phase = now, beat.phase
+        if ack is None:
+            return
+        if self.failures:
+            logger.info("client.reconnected", extra={"failures": self.failures})
+        self.failures = 0
+        self.inbox.arrived(reports)
+        self.inbox.offer(ack.commands)
+        self._journal.forget(ack.acked)
+
+    def _beat_due(self, now: float, phase: str) -> bool:
+        return phase != self._last_phase or now - self._last_sent_at >= self._heartbeat_seconds
+
+    def _failed(self, error: Unreachable) -> None:
+        self.failures += 1
+        self._retry_at = time.monotonic() + wait_seconds(self.failures, error.retry_after_seconds)
+        if self.failures in (1, 10, 100, 1000):
+            logger.warning(
+                "client.unreachable", extra={"reason": str(error), "failures": self.failures}
+            )
+
+    def _all_sent(self) -> bool:
+        return self._sender.acked >= self._journal.last_seq

@@ -1,0 +1,150 @@
+"""Requests to the control plane, and what their failures mean."""
+
+from __future__ import annotations
+
+import logging
+import random
+import ssl
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from safehold import wire
+from safehold.environment import Environment, read_token
+
+_TIMEOUT = httpx.Timeout(30.0, connect=5.0)
+# What may pass by itself: time-outs, throttling, a proxy without a server behind it.
+_PASSING = {404, 408, 425, 429}
+MAX_WAIT_SECONDS = 10.0
+
+
+class Unreachable(Exception):
+    """The server did not answer, or not now; trying again can help.
+
+    Attributes:
+        retry_after_seconds: What the server asked for, or 0.
+    """
+
+    def __init__(self, reason: str, retry_after_seconds: float = 0.0) -> None:
+        super().__init__(reason)
+        self.retry_after_seconds = retry_after_seconds
+
+
+class Denied(Exception):
+    """The token is not known or has ended; trying again cannot help."""
+
+
+class Rejected(Exception):
+    """The server understood and said no.
+
+    Attributes:
+        status: HTTP status, 4xx.
+        problem: The problem document, or an empty map.
+    """
+
+    def __init__(self, status: int, problem: Mapping[str, Any]) -> None:
+        detail = problem.get("detail") or problem.get("title") or "no reason given"
+        super().__init__(f"{status}: {detail}")
+        self.status = status
+        self.problem = problem
+
+
+class Transport:
+    """One kept connection to the control plane with the token of the attempt."""
+
+    def __init__(self, url: str, token: str, token_file: Path | None = None) -> None:
+        self._token = token
+        self._token_file = token_file
+        # Without this every request is a line in the log of a script that logs at INFO.
+        for name in ("httpx", "httpcore"):
+            if logging.getLogger(name).level == logging.NOTSET:
+                logging.getLogger(name).setLevel(logging.WARNING)
+        # No proxies: the control plane is inside, and a proxy for the outside breaks it.
+        self._http = httpx.Client(
+            base_url=url, timeout=_TIMEOUT, trust_env=False, verify=ssl.create_default_context()
+        )
+
+    @classmethod
+    def of(cls, environment: Environment) -> Transport:
+        """Return the transport of an attempt."""
+        return cls(environment.url, environment.token, environment.token_file)
+
+    def post(
+        self,
+        path: str,
+        body: bytes,
+        *,
+        content_type: str = wire.CONTENT_MSGPACK,
+        encoding: str = "",
+    ) -> dict[str, Any]:
+        """Send a message and return the map of the answer.
+
+        Raises:
+            Unreachable: no answer, 429, 5xx, or an answer that is none of ours.
+            Denied: 401 or 403.
+            Rejected: any other 4xx.
+        """
+        response = self._send(path, body, content_type, encoding)
+        if response.status_code == 401 and self._fresh_token():
+            response = self._send(path, body, content_type, encoding)
+        return _judge(response)
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._http.close()
+
+    def _send(self, path: str, body: bytes, content_type: str, encoding: str) -> httpx.Response:
+        headers = {"Authorization": f"Bearer {self._token}", "Content-Type": content_type}
+        if encoding:
+            headers["Content-Encoding"] = encoding
+        try:
+            return self._http.post(path, content=body, headers=headers)
+        except (httpx.HTTPError, httpx.InvalidURL, OSError) as error:
+            raise Unreachable(f"{type(error).__name__}: {error}") from error
+
+    def _fresh_token(self) -> bool:
+        token = read_token(self._token_file)
+        changed = bool(token) and token != self._token
+        self._token = token or self._token
+        return changed
+
+
+def wait_seconds(failures: int, retry_after_seconds: float = 0.0) -> float:
+    """Return how long to wait after so many failures in a row: growing, bounded, spread out.
+
+    Jitter keeps the ranks of a large run from coming back in one wave.
+    """
+    ceiling = min(MAX_WAIT_SECONDS, 0.25 * 2.0 ** min(failures, 10))
+    return max(retry_after_seconds, ceiling * random.uniform(0.5, 1.0))
+
+
+def _judge(response: httpx.Response) -> dict[str, Any]:
+    status = response.status_code
+    if status in (401, 403):
+        raise Denied(f"{status}: {response.text[:200]}")
+    if status in _PASSING or status >= 500:
+        raise Unreachable(f"the server answered {status}", _retry_after(response))
+    data = _map_of(response)
+    if 200 <= status < 300:
+        if data is None:
+            raise Unreachable(f"the server answered {status} with something that is not ours")
+        return data
+    if status < 400:
+        raise Unreachable(f"the server answered {status}; is SAFEHOLD_URL right?")
+    raise Rejected(status, data or {"detail": response.text[:500]})
+
+
+def _map_of(response: httpx.Response) -> dict[str, Any] | None:
+    try:
+        return wire.read_map(response.content, response.headers.get("content-type", ""))
+    except wire.WireError:
+        return None
+
+
+def _retry_after(response: httpx.Response) -> float:
+    try:
+        return min(60.0, max(0.0, float(response.headers.get("retry-after", "0"))))
+    except ValueError:
+        return 0.0
