@@ -1,0 +1,169 @@
+"""A small client of the HTTP API: what the command line uses, and what a script may."""
+
+import os
+import uuid
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import httpx
+
+DEFAULT_URL = "http://127.0.0.1:8000"
+TIMEOUT_SECONDS = 30.0
+
+
+class ApiError(Exception):
+    """The service refused, or did not answer.
+
+    Attributes:
+        status: HTTP status; 0 where there was no answer.
+        problem: The RFC 9457 document, empty where there is none.
+    """
+
+    def __init__(
+        self, message: str, *, status: int = 0, problem: Mapping[str, Any] | None = None
+    ) -> None:
+        super().__init__(message)
+        self.status = status
+        self.problem = dict(problem or {})
+
+
+class ApiClient:
+    """Calls `/api/v1` with a personal token.
+
+    Args:
+        url: Base address of the control plane.
+        token: A personal token.
+        transport: Of httpx, for tests.
+    """
+
+    def __init__(
+        self, url: str, token: str, *, transport: httpx.BaseTransport | None = None
+    ) -> None:
+        self.url = url.rstrip("/")
+        self._http = httpx.Client(
+            base_url=f"{self.url}/api/v1/",
+            headers={"Authorization": f"Bearer {token}", "Accept": "application/json"},
+            timeout=TIMEOUT_SECONDS,
+            transport=transport,
+        )
+
+    @classmethod
+    def from_environment(cls) -> Self:
+        """Return a client of the service that the environment or `.safehold/` names.
+
+        Address: SAFEHOLD_URL, else `.safehold/address`. Token: SAFEHOLD_TOKEN, SAFEHOLD_TOKEN_FILE, else
+        `.safehold/token`. SAFEHOLD_HOME names another folder than `.safehold`.
+
+        Raises:
+            ApiError: No token is found, or its file cannot be read.
+        """
+        home = Path(os.environ.get("SAFEHOLD_HOME") or ".safehold")
+        url = os.environ.get("SAFEHOLD_URL") or _content(home / "address") or DEFAULT_URL
+        token = os.environ.get("SAFEHOLD_TOKEN") or _token(home)
+        return cls(url, token)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._http.close()
+
+    def get(self, path: str, **params: Any) -> dict[str, Any]:
+        """Return the object at a path, `runs/3/events` for instance; parameters of None are left out."""
+        return self._call(
+            "GET", path, params={key: value for key, value in params.items() if value is not None}
+        )
+
+    def page(self, kind: str, **filters: Any) -> dict[str, Any]:
+        """Return one page of a list: `items`, and `next`, the cursor of the page after it."""
+        return self.get(kind, **filters)
+
+    def all(self, kind: str, **filters: Any) -> Iterator[dict[str, Any]]:
+        """Yield every item of a list, page by page."""
+        cursor: str | None = None
+        while True:
+            page = self.page(kind, cursor=cursor, **filters)
+            yield from page["items"]
+            cursor = page["next"]
+            if not cursor:
+                return
+
+    def create(self, kind: str, body: Mapping[str, Any], *, key: str = "") -> dict[str, Any]:
+        """Make an object; a repeated call with the same key makes it once."""
+        return self._call(
+            "POST", kind, json=dict(body), headers={"Idempotency-Key": key or uuid.uuid4().hex}
+        )
+
+    def act(
+        self, kind: str, number: int, verb: str, body: Mapping[str, Any] | None = None
+    ) -> dict[str, Any]:
+        """Do something with an object: `act("runs", 3, "stop")`."""
+        return self._call("POST", f"{kind}/{number}/{verb}", json=dict(body or {}))
+
+    def change(self, kind: str, number: int, body: Mapping[str, Any]) -> dict[str, Any]:
+        """Change an object."""
+        return self._call("PATCH", f"{kind}/{number}", json=dict(body))
+
+    def _call(self, method: str, path: str, **parts: Any) -> dict[str, Any]:
+        try:
+            response = self._http.request(method, path, **parts)
+        except httpx.HTTPError as error:
+            raise ApiError(
+                f"{self.url} does not answer: {error}. Is the service up (`safehold up`)?"
+            ) from error
+        if response.is_success:
+            return _object(response)
+        problem = _problem(response)
+        message = str(problem.get("detail") or problem.get("title") or response.reason_phrase)
+        hint = f" {problem['hint']}" if problem.get("hint") else ""
+        raise ApiError(f"{message}{hint}", status=response.status_code, problem=problem)
+
+
+def _object(response: httpx.Response) -> dict[str, Any]:
+    if not response.content:
+        return {}
+    try:
+        body = response.json()
+    except ValueError:
+        body = None
+    if not isinstance(body, dict):
+        raise ApiError(
+            f"{response.url} did not answer with an object.", status=response.status_code
+        )
+    return body
+
+
+def _problem(response: httpx.Response) -> dict[str, Any]:
+    try:
+        body = response.json()
+    except ValueError:
+        return {}
+    return body if isinstance(body, dict) else {}
+
+
+def _token(home: Path) -> str:
+    path = os.environ.get("SAFEHOLD_TOKEN_FILE") or str(home / "token")
+    token = _content(Path(path))
+    if not token:
+        raise ApiError(
+            f"No token: set SAFEHOLD_TOKEN or SAFEHOLD_TOKEN_FILE, or run where {home / 'token'} can be read."
+        )
+    return token
+
+
+def _content(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8").strip()
+    except OSError:
+        return ""

@@ -1,0 +1,30 @@
+"""The tree of commands."""
+
+from typing import Any
+
+import typer
+from typer.main import get_command
+
+from safehold.cli import cards, checkpoints, configs, offline, runs, service
+
+app = typer.Typer(
+    help="Safehold: plan, prove, launch, watch and trace trainings.",
+    no_args_is_help=False,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+)
+app.command("up")(service.up)
+app.command("demo")(service.demo)
+app.command("verify")(offline.verify)
+app.command("preflight")(offline.preflight)
+app.command("plan")(offline.plan)
+app.add_typer(cards.app, name="card", help="Experiment cards.")
+app.add_typer(configs.app, name="config", help="Run configs.")
+app.add_typer(runs.app, name="run", help="Runs.")
+app.add_typer(checkpoints.app, name="checkpoint", help="The checkpoint registry.")
+
+
+def command() -> Any:
+    """Return the parser of everything."""
+    return get_command(app)

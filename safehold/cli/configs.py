@@ -1,0 +1,115 @@
+"""`safehold config …`."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from safehold.cli.cards import Project
+from safehold.cli.output import AsJson, call, lines, pairs, print_report, table
+from safehold.cli.reading import read_plain
+
+app = typer.Typer(no_args_is_help=False)
+Number = Annotated[int, typer.Argument(metavar="CONFIG", help="Id of the config.")]
+
+
+@app.command()
+def create(
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="The config: .toml, .yaml or .json.")
+    ],
+    card: Annotated[int | None, typer.Option(help="Id of its card.")] = None,
+    parent: Annotated[int | None, typer.Option(help="Id of the config it follows.")] = None,
+    project: Project = None,
+    as_json: AsJson = False,
+) -> None:
+    """Store a config; what cannot work is refused by field."""
+    given = {"document": read_plain(file), "card": card, "parent": parent, "project": project}
+    body = {key: value for key, value in given.items() if value is not None}
+    call(as_json, lambda client: client.create("configs", body), _print_config)
+
+
+@app.command("list")
+def list_configs(project: Project = None, limit: int = 50, as_json: AsJson = False) -> None:
+    """List the newest configs."""
+    call(
+        as_json, lambda client: client.page("configs", project=project, limit=limit), _print_configs
+    )
+
+
+@app.command()
+def show(config: Number, as_json: AsJson = False) -> None:
+    """Show one config as TOML."""
+    call(
+        as_json,
+        lambda client: client.get(f"configs/{config}"),
+        lambda one: lines(one["toml"].rstrip()),
+    )
+
+
+@app.command()
+def export(
+    config: Number,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="File to write.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Write one config as TOML."""
+
+    def written(one: dict[str, Any]) -> None:
+        if output is None:
+            lines(one["toml"].rstrip())
+
+    def act(client: Any) -> dict[str, Any]:
+        one: dict[str, Any] = client.get(f"configs/{config}")
+        if output is not None:
+            output.write_text(one["toml"], encoding="utf-8")
+        return one
+
+    call(as_json, act, written)
+
+
+@app.command()
+def diff(
+    config: Number,
+    other: Annotated[int, typer.Argument(help="Id of another.")],
+    as_json: AsJson = False,
+) -> None:
+    """Show what differs from another config."""
+    call(as_json, lambda client: client.get(f"configs/{config}/diff", other=other), print_changes)
+
+
+@app.command()
+def freeze(config: Number, as_json: AsJson = False) -> None:
+    """Freeze a config; it can then only be followed by another."""
+    call(as_json, lambda client: client.act("configs", config, "freeze"), _print_config)
+
+
+@app.command()
+def preflight(
+    config: Number,
+    only: Annotated[str, typer.Option(help="Groups or codes, with commas.")] = "",
+    wait: Annotated[float, typer.Option(help="Seconds to wait for the verdict.")] = 60,
+    as_json: AsJson = False,
+) -> None:
+    """Have the service run the checks of a config, and show the report."""
+    body = {"only": [word for word in only.split(",") if word], "wait_seconds": wait}
+    call(as_json, lambda client: client.act("configs", config, "preflight", body), print_report)
+
+
+def print_changes(answer: dict[str, Any]) -> None:
+    """Print the changes between two configs."""
+    table(
+        ("field", "old", "new", "unit"),
+        ((one["path"], one["old"], one["new"], one["unit"]) for one in answer["changes"]),
+    )
+    if answer.get("more_than_one"):
+        lines("More than one variable changed.")
+
+
+def _print_configs(page: dict[str, Any]) -> None:
+    rows = ((one["id"], one["name"], one["kind"], one["hash"][:15]) for one in page["items"])
+    table(("id", "name", "kind", "hash"), rows)
+
+
+def _print_config(config: dict[str, Any]) -> None:
+    pairs({key: config[key] for key in ("id", "name", "kind", "hash", "frozen_at")})

@@ -1,0 +1,136 @@
+"""Commands that need no service: verify, preflight, plan."""
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from safehold.cli.output import AsJson, CannotRun, pairs, show, show_findings
+from safehold.config import ConfigInvalid, RunConfig, config_hash, read_file
+from safehold.planning import RunPlan, plan_run
+from safehold.preflight import Facts, Report, gather, run_checks
+
+ConfigPath = Annotated[Path, typer.Argument(metavar="CONFIG", help="A .toml, .yaml or .json file.")]
+
+
+def verify(
+    path: Annotated[Path, typer.Argument(help="A checkpoint file or directory.")],
+    as_json: AsJson = False,
+) -> None:
+    """Verify a checkpoint without a service."""
+    if not path.exists():
+        raise CannotRun(f"{path} does not exist.")
+    try:
+        from safehold.checkpointing import verification
+    except ModuleNotFoundError as error:
+        raise CannotRun(f"{error.name} is missing: pip install 'safehold[train]'.") from error
+    found = verification.verify(path)
+    findings = [finding.to_dict() for finding in found.findings]
+    show_findings(
+        {"verdict": found.verdict, "findings": findings, "path": str(path), **found.facts}, as_json
+    )
+
+
+def preflight(
+    config: ConfigPath,
+    only: Annotated[
+        str, typer.Option(help="Groups or codes with commas: config,data,tokenizer,checkpoint.")
+    ] = "",
+    as_json: AsJson = False,
+) -> None:
+    """Run the checks of a config on this machine."""
+    chosen = [word for word in only.replace(" ", "").split(",") if word]
+    try:
+        report = _report(config, chosen)
+    except ValueError as error:
+        raise CannotRun(str(error)) from error
+    show_findings(report.to_dict(), as_json)
+
+
+def plan(
+    config: ConfigPath,
+    mfu: Annotated[
+        float, typer.Option(min=0.001, max=1, help="Share of the peak that is sustained.")
+    ] = 0.4,
+    memory_gb: Annotated[
+        float, typer.Option(min=0, help="Memory of a device in GB; 0: unknown.")
+    ] = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Print compute, memory and checkpoint sizes of a config."""
+    try:
+        read = read_file(config)
+    except ConfigInvalid as invalid:
+        report = run_checks(Facts(config_errors=tuple(invalid.errors)), ["config"])
+        show_findings(report.to_dict(), as_json)
+        return
+    except OSError as error:
+        raise _unreadable(config, error) from error
+    planned = plan_run(read, mfu=mfu, memory_bytes_per_device=memory_gb * 1e9)
+    show(
+        {"config_hash": config_hash(read), "plan": _plan_facts(planned)},
+        as_json,
+        lambda: pairs(_plan_words(planned)),
+    )
+
+
+def _report(path: Path, only: list[str]) -> Report:
+    config: RunConfig | None = None
+    try:
+        config = read_file(path)
+        facts = gather(config, only)
+    except ConfigInvalid as invalid:
+        facts = Facts(config_errors=tuple(invalid.errors))
+    except OSError as error:
+        raise _unreadable(path, error) from error
+    report = run_checks(facts, only or (None if config else ["config"]))
+    named = {"config": str(path), "config_hash": config_hash(config) if config else None}
+    return Report(report.findings, report.is_production, named)
+
+
+def _unreadable(path: Path, error: OSError) -> CannotRun:
+    return CannotRun(f"{path} cannot be read: {error.strerror or error}.")
+
+
+def _plan_facts(planned: RunPlan) -> dict[str, Any]:
+    facts = asdict(planned)
+    if planned.memory:
+        facts["memory"] |= {
+            "before_activations_bytes": planned.memory.before_activations_bytes,
+            "total_bytes": planned.memory.total_bytes,
+            "fit": planned.memory.fit,
+        }
+    return facts
+
+
+def _plan_words(planned: RunPlan) -> dict[str, object]:
+    words: dict[str, object] = {
+        "parameters": "unknown (mixture of experts)"
+        if planned.parameters is None
+        else f"{planned.parameters:,}",
+        "tokens": f"{planned.tokens:,} ({planned.tokens_per_step:,} a step)",
+        "starting loss": f"{planned.starting_loss:.2f}",
+    }
+    if planned.compute:
+        compute = planned.compute
+        words["compute"] = f"{compute.flops:.3g} FLOPs, {compute.device_days:.3g} device-days"
+        words["wall time"] = (
+            f"{compute.wall_days:.3g} days, with buffer {compute.wall_days_low:.3g} to {compute.wall_days_high:.3g}"
+        )
+    else:
+        words["compute"] = "unknown: set compute.peak_tflops_per_device"
+    if planned.memory:
+        memory = planned.memory
+        words["memory per device"] = (
+            f"{_gb(memory.before_activations_bytes)} + {_gb(memory.activations_bytes)} activations"
+            f" = {_gb(memory.total_bytes)} ({memory.fit})"
+        )
+        words["checkpoint"] = (
+            f"{_gb(planned.checkpoint_bytes)}, room for all kept {_gb(planned.checkpoint_room_bytes)}"
+        )
+    return words
+
+
+def _gb(value: float | None) -> str:
+    return "unknown" if value is None else f"{value / 1e9:.3g} GB"

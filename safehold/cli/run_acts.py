@@ -1,0 +1,75 @@
+"""Acts on a run."""
+
+from typing import Annotated, Any
+
+import typer
+
+from safehold.cli.output import AsJson, call, pairs
+
+Number = Annotated[int, typer.Argument(metavar="RUN", help="Id of the run.")]
+Reason = Annotated[str, typer.Option(help="Why; kept in the timeline.")]
+
+
+def launch(run: Number, as_json: AsJson = False) -> None:
+    """Launch a run; refused where preflight fails."""
+    _act(run, "launch", {}, as_json)
+
+
+def stop(
+    run: Number,
+    force: Annotated[bool, typer.Option("--force", help="Stop at once, without saving.")] = False,
+    reason: Reason = "",
+    as_json: AsJson = False,
+) -> None:
+    """Save, then stop."""
+    _act(run, "stop", {"force": force, "reason": reason}, as_json)
+
+
+def pause(run: Number, reason: Reason = "", as_json: AsJson = False) -> None:
+    """Save and hold the devices."""
+    _act(run, "pause", {"reason": reason}, as_json)
+
+
+def resume(
+    run: Number,
+    checkpoint: Annotated[
+        int | None, typer.Option(help="Id of a checkpoint; else the newest good one.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Go on from the newest good checkpoint, or from the one named."""
+    _act(run, "resume", {} if checkpoint is None else {"checkpoint": checkpoint}, as_json)
+
+
+def fork(
+    run: Number,
+    checkpoint: Annotated[int, typer.Option(help="Id of the checkpoint to begin from.")],
+    config: Annotated[
+        int | None, typer.Option(help="Id of another config for the new run.")
+    ] = None,
+    name: Annotated[str, typer.Option(help="Of the new run.")] = "",
+    launch: Annotated[bool, typer.Option("--launch", help="Launch it at once.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Make a new run that begins from a checkpoint of this one."""
+    given = {"checkpoint": checkpoint, "config": config, "name": name, "launch": launch}
+    _act(
+        run,
+        "fork",
+        {key: value for key, value in given.items() if value not in {None, ""}},
+        as_json,
+    )
+
+
+def print_run(run: dict[str, Any]) -> None:
+    """Print a run for people."""
+    pairs(
+        {
+            key: run.get(key)
+            for key in ("id", "name", "state", "why", "step", "tokens", "config", "parent")
+        }
+    )
+
+
+def _act(run: int, verb: str, body: dict[str, Any], as_json: bool) -> None:
+    call(as_json, lambda client: client.act("runs", run, verb, body), print_run)

@@ -1,0 +1,147 @@
+"""Looking at a run."""
+
+import time
+from typing import Annotated, Any
+
+import typer
+
+from safehold.api_client import ApiClient
+from safehold.cli.configs import print_changes
+from safehold.cli.output import AsJson, CannotRun, call, lines, table
+from safehold.cli.run_acts import Number, print_run
+
+POLL_SECONDS = 1.0
+
+
+def show(run: Number, as_json: AsJson = False) -> None:
+    """Show one run."""
+    call(as_json, lambda client: client.get(f"runs/{run}"), print_run)
+
+
+def logs(
+    run: Number,
+    attempt: Annotated[
+        int | None, typer.Option(help="Number of the attempt; the newest when left out.")
+    ] = None,
+    source: Annotated[str, typer.Option(help="rank-0, wrapper …")] = "rank-0",
+    tail: Annotated[int, typer.Option(min=1, help="Bytes from the end.")] = 65_536,
+    as_json: AsJson = False,
+) -> None:
+    """Print the end of a log."""
+    call(
+        as_json,
+        lambda client: client.get(f"runs/{run}/logs", attempt=attempt, source=source, tail=tail),
+        lambda answer: lines(answer["text"].rstrip("\n")),
+    )
+
+
+def metrics(
+    run: Number,
+    name: Annotated[
+        list[str] | None,
+        typer.Option("--name", help="May be repeated; all names are listed without."),
+    ] = None,
+    x: Annotated[str, typer.Option(help="tokens, step or time.")] = "step",
+    points: Annotated[int, typer.Option(min=2, help="At most so many of each.")] = 20,
+    as_json: AsJson = False,
+) -> None:
+    """Print series, or the names there are."""
+    call(
+        as_json,
+        lambda client: client.get(f"runs/{run}/metrics", names=name or None, x=x, points=points),
+        _print_series,
+    )
+
+
+def events(run: Number, limit: int = 50, as_json: AsJson = False) -> None:
+    """Print the timeline, newest first."""
+    call(as_json, lambda client: client.page(f"runs/{run}/events", limit=limit), _print_events)
+
+
+def wait(
+    run: Number,
+    state: Annotated[
+        str, typer.Option(help="One of these states, with commas.")
+    ] = "finished,stopped,failed",
+    step: Annotated[int, typer.Option(help="Or at least this step.")] = 0,
+    timeout: Annotated[float, typer.Option(min=0, help="Seconds.")] = 600,
+    as_json: AsJson = False,
+) -> None:
+    """Wait until a run is in a state or has reached a step; exit 2 when it does not in time."""
+    call(
+        as_json, lambda client: _wait(client, run, set(state.split(",")), step, timeout), print_run
+    )
+
+
+def lineage(run: Number, as_json: AsJson = False) -> None:
+    """Show the checkpoints of a run and what came of them."""
+    call(as_json, lambda client: client.get(f"runs/{run}/lineage"), _print_lineage)
+
+
+def diff(
+    run: Number,
+    other: Annotated[int, typer.Argument(help="Id of another run.")],
+    as_json: AsJson = False,
+) -> None:
+    """Show what differs between the configs of two runs."""
+    call(as_json, lambda client: client.get(f"runs/{run}/diff", other=other), print_changes)
+
+
+def export(run: Number, as_json: AsJson = False) -> None:
+    """Print a run with its config and its timeline as one JSON object."""
+    call(True, lambda client: _export(client, run), lambda _: None)
+
+
+def _wait(
+    client: ApiClient, run: int, states: set[str], step: int, timeout: float
+) -> dict[str, Any]:
+    deadline = time.monotonic() + timeout
+    while True:
+        found = client.get(f"runs/{run}")
+        if found["state"] in states or (step and found["step"] >= step):
+            return found
+        if time.monotonic() > deadline:
+            raise CannotRun(
+                f"Run {run} is {found['state']} at step {found['step']} after {timeout:g} seconds."
+            )
+        time.sleep(POLL_SECONDS)
+
+
+def _export(client: ApiClient, run: int) -> dict[str, Any]:
+    found = client.get(f"runs/{run}")
+    return {
+        "run": found,
+        "config": client.get(f"configs/{found['config']}"),
+        "events": list(client.all(f"runs/{run}/events", limit=200)),
+        "checkpoints": list(client.all("checkpoints", run=run)),
+    }
+
+
+def _print_series(answer: dict[str, Any]) -> None:
+    if "series" not in answer:
+        lines(*answer["names"])
+        return
+    for series in answer["series"]:
+        lines(series["name"])
+        table((answer["x"], "value"), zip(series["x"], series["y"], strict=True))
+
+
+def _print_events(page: dict[str, Any]) -> None:
+    table(
+        ("at", "attempt", "kind", "message"),
+        ((one["at"], one["attempt"], one["kind"], one["message"]) for one in page["items"]),
+    )
+
+
+def _print_lineage(answer: dict[str, Any]) -> None:
+    rows = (
+        (one["id"], one["run"], one["attempt"], one["step"], one["state"], one["path"])
+        for one in answer["checkpoints"]
+    )
+    table(("checkpoint", "run", "attempt", "step", "state", "path"), rows)
+    lines(
+        *(
+            f"run {one['id']} began from checkpoint {one['from_checkpoint']}"
+            for one in answer["forks"]
+        )
+    )

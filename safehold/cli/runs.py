@@ -1,0 +1,81 @@
+"""`safehold run …`: make, look at, act on."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from safehold.api_client import ApiClient
+from safehold.cli import run_acts, run_reading
+from safehold.cli.cards import Project
+from safehold.cli.output import AsJson, CannotRun, call, table
+from safehold.cli.reading import read_plain
+from safehold.cli.run_acts import print_run
+
+app = typer.Typer(no_args_is_help=False)
+for _command in (
+    run_acts.launch, run_acts.stop, run_acts.pause, run_acts.resume, run_acts.fork,
+    run_reading.show, run_reading.logs, run_reading.metrics, run_reading.events, run_reading.wait,
+    run_reading.lineage, run_reading.diff, run_reading.export,
+):  # fmt: skip
+    app.command(_command.__name__)(_command)
+
+
+@app.command()
+def create(
+    config: Annotated[str, typer.Argument(metavar="CONFIG", help="Id of a config, or a file.")],
+    name: Annotated[str, typer.Option(help="Of the run; the config's when left out.")] = "",
+    card: Annotated[int | None, typer.Option(help="Id of its card.")] = None,
+    launch: Annotated[bool, typer.Option("--launch", help="Launch it at once.")] = False,
+    project: Project = None,
+    as_json: AsJson = False,
+) -> None:
+    """Make a run, from a stored config or from a file."""
+
+    def act(client: ApiClient) -> dict[str, Any]:
+        number = _config_id(client, config, card, project)
+        body = {"config": number, "name": name, "card": card}
+        run = client.create(
+            "runs", {key: value for key, value in body.items() if value not in {None, ""}}
+        )
+        return client.act("runs", run["id"], "launch") if launch else run
+
+    call(as_json, act, print_run)
+
+
+@app.command("list")
+def list_runs(
+    project: Project = None,
+    state: Annotated[str | None, typer.Option(help="Only those in this state, as shown.")] = None,
+    limit: int = 50,
+    as_json: AsJson = False,
+) -> None:
+    """List the newest runs."""
+    call(
+        as_json,
+        lambda client: client.page("runs", project=project, state=state, limit=limit),
+        _print_runs,
+    )
+
+
+def _config_id(client: ApiClient, config: str, card: int | None, project: str | None) -> int:
+    if config.isdigit():
+        return int(config)
+    path = Path(config)
+    if not path.suffix:
+        raise CannotRun(f"{config} is neither the id of a config nor a file.")
+    given = {"document": read_plain(path), "card": card, "project": project}
+    made = client.create(
+        "configs", {key: value for key, value in given.items() if value is not None}
+    )
+    return int(made["id"])
+
+
+def _print_runs(page: dict[str, Any]) -> None:
+    table(
+        ("id", "name", "state", "step", "tokens", "config"),
+        (
+            (one["id"], one["name"], one["state"], one["step"], one["tokens"], one["config"])
+            for one in page["items"]
+        ),
+    )

@@ -1,0 +1,26 @@
+"""`safehold up` and `safehold demo`: need the server extra."""
+
+from typing import Annotated, Any
+
+import typer
+
+from safehold.cli.output import CannotRun
+
+
+def up(demo: Annotated[bool, typer.Option(help="Start the demo run too.")] = True) -> None:
+    """Start the whole service on this machine."""
+    raise typer.Exit(_service().up(demo=demo))
+
+
+def demo() -> None:
+    """Seed and launch the demo run."""
+    raise typer.Exit(_service().demo())
+
+
+def _service() -> Any:
+    import importlib
+
+    try:
+        return importlib.import_module("controlplane.service")
+    except ModuleNotFoundError as error:
+        raise CannotRun(f"{error.name} is missing: pip install 'safehold[server]'.") from error
