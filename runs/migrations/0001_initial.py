@@ -6,9 +6,6 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
-    initial = True
-
     initial = True
 
     dependencies = [
@@ -18,353 +15,733 @@ class Migration(migrations.Migration):
 
     operations = [
         migrations.CreateModel(
-            name='Attempt',
+            name="Attempt",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('number', models.PositiveIntegerField()),
-                ('state', models.CharField(choices=[('requested', 'Requested'), ('submitting', 'Submitting'), ('waiting', 'Waiting'), ('starting', 'Starting'), ('running', 'Running'), ('pausing', 'Pausing'), ('paused', 'Paused'), ('stopping', 'Stopping'), ('ended', 'Ended')], default='requested', max_length=12)),
-                ('state_at', models.DateTimeField()),
-                ('outcome', models.CharField(blank=True, choices=[('finished', 'Finished'), ('stopped', 'Stopped'), ('failed', 'Failed'), ('taken_away', 'Taken Away'), ('could_not_start', 'Could Not Start'), ('lost', 'Lost')], max_length=16)),
-                ('reason', models.TextField(blank=True)),
-                ('launcher', models.CharField(max_length=40)),
-                ('handle', models.JSONField(default=dict)),
-                ('where', models.CharField(blank=True, max_length=200)),
-                ('token_hash', models.CharField(max_length=64, unique=True)),
-                ('token_salt', models.CharField(blank=True, max_length=32)),
-                ('token_revoked_at', models.DateTimeField(blank=True, null=True)),
-                ('requested_at', models.DateTimeField()),
-                ('submitted_at', models.DateTimeField(blank=True, null=True)),
-                ('started_at', models.DateTimeField(blank=True, null=True)),
-                ('first_step_at', models.DateTimeField(blank=True, null=True)),
-                ('ended_at', models.DateTimeField(blank=True, null=True)),
-                ('last_seen_at', models.DateTimeField(blank=True, null=True)),
-                ('contact_lost_since', models.DateTimeField(blank=True, null=True)),
-                ('paused_at', models.DateTimeField(blank=True, null=True)),
-                ('stop_sent_at', models.DateTimeField(blank=True, null=True)),
-                ('phase', models.CharField(blank=True, max_length=20)),
-                ('clock_skew_seconds', models.FloatField(blank=True, null=True)),
-                ('start_step', models.BigIntegerField(default=0)),
-                ('start_checkpoint', models.JSONField(default=dict)),
-                ('step', models.BigIntegerField(blank=True, null=True)),
-                ('exit', models.JSONField(default=dict)),
-                ('environment', models.JSONField(default=dict)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("number", models.PositiveIntegerField()),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[
+                            ("requested", "Requested"),
+                            ("submitting", "Submitting"),
+                            ("waiting", "Waiting"),
+                            ("starting", "Starting"),
+                            ("running", "Running"),
+                            ("pausing", "Pausing"),
+                            ("paused", "Paused"),
+                            ("stopping", "Stopping"),
+                            ("ended", "Ended"),
+                        ],
+                        default="requested",
+                        max_length=12,
+                    ),
+                ),
+                ("state_at", models.DateTimeField()),
+                (
+                    "outcome",
+                    models.CharField(
+                        blank=True,
+                        choices=[
+                            ("finished", "Finished"),
+                            ("stopped", "Stopped"),
+                            ("failed", "Failed"),
+                            ("taken_away", "Taken Away"),
+                            ("could_not_start", "Could Not Start"),
+                            ("lost", "Lost"),
+                        ],
+                        max_length=16,
+                    ),
+                ),
+                ("reason", models.TextField(blank=True)),
+                ("launcher", models.CharField(max_length=40)),
+                ("handle", models.JSONField(default=dict)),
+                ("where", models.CharField(blank=True, max_length=200)),
+                ("token_hash", models.CharField(max_length=64, unique=True)),
+                ("token_salt", models.CharField(blank=True, max_length=32)),
+                ("token_revoked_at", models.DateTimeField(blank=True, null=True)),
+                ("requested_at", models.DateTimeField()),
+                ("submitted_at", models.DateTimeField(blank=True, null=True)),
+                ("started_at", models.DateTimeField(blank=True, null=True)),
+                ("first_step_at", models.DateTimeField(blank=True, null=True)),
+                ("ended_at", models.DateTimeField(blank=True, null=True)),
+                ("last_seen_at", models.DateTimeField(blank=True, null=True)),
+                ("contact_lost_since", models.DateTimeField(blank=True, null=True)),
+                ("paused_at", models.DateTimeField(blank=True, null=True)),
+                ("stop_sent_at", models.DateTimeField(blank=True, null=True)),
+                ("phase", models.CharField(blank=True, max_length=20)),
+                ("clock_skew_seconds", models.FloatField(blank=True, null=True)),
+                ("start_step", models.BigIntegerField(default=0)),
+                ("start_checkpoint", models.JSONField(default=dict)),
+                ("step", models.BigIntegerField(blank=True, null=True)),
+                ("exit", models.JSONField(default=dict)),
+                ("environment", models.JSONField(default=dict)),
             ],
             options={
-                'ordering': ['-number'],
+                "ordering": ["-number"],
             },
         ),
         migrations.CreateModel(
-            name='Card',
+            name="Card",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('name', models.CharField(max_length=120)),
-                ('question', models.TextField(blank=True)),
-                ('stage', models.CharField(default='pretrain', max_length=20)),
-                ('data', models.JSONField(default=dict)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('updated_at', models.DateTimeField(auto_now=True)),
-                ('owner', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='cards', to=settings.AUTH_USER_MODEL)),
-                ('project', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='cards', to='common.project')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("name", models.CharField(max_length=120)),
+                ("question", models.TextField(blank=True)),
+                ("stage", models.CharField(default="pretrain", max_length=20)),
+                ("data", models.JSONField(default=dict)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                ("updated_at", models.DateTimeField(auto_now=True)),
+                (
+                    "owner",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="cards",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "project",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="cards",
+                        to="common.project",
+                    ),
+                ),
             ],
             options={
-                'ordering': ['-pk'],
+                "ordering": ["-pk"],
             },
         ),
         migrations.CreateModel(
-            name='CardChange',
+            name="CardChange",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('at', models.DateTimeField(auto_now_add=True)),
-                ('field', models.CharField(max_length=80)),
-                ('old', models.JSONField(null=True)),
-                ('new', models.JSONField(null=True)),
-                ('reason', models.TextField(blank=True)),
-                ('card', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='changes', to='runs.card')),
-                ('user', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("at", models.DateTimeField(auto_now_add=True)),
+                ("field", models.CharField(max_length=80)),
+                ("old", models.JSONField(null=True)),
+                ("new", models.JSONField(null=True)),
+                ("reason", models.TextField(blank=True)),
+                (
+                    "card",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="changes",
+                        to="runs.card",
+                    ),
+                ),
+                (
+                    "user",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
             ],
             options={
-                'ordering': ['-pk'],
+                "ordering": ["-pk"],
             },
         ),
         migrations.CreateModel(
-            name='Command',
+            name="Command",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('kind', models.CharField(choices=[('save', 'Save'), ('pause', 'Pause'), ('resume', 'Resume'), ('save_and_stop', 'Save And Stop')], max_length=16)),
-                ('args', models.JSONField(default=dict)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('done_at', models.DateTimeField(blank=True, null=True)),
-                ('result', models.CharField(blank=True, max_length=12)),
-                ('message', models.TextField(blank=True)),
-                ('attempt', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='commands', to='runs.attempt')),
-                ('user', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "kind",
+                    models.CharField(
+                        choices=[
+                            ("save", "Save"),
+                            ("pause", "Pause"),
+                            ("resume", "Resume"),
+                            ("save_and_stop", "Save And Stop"),
+                        ],
+                        max_length=16,
+                    ),
+                ),
+                ("args", models.JSONField(default=dict)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                ("done_at", models.DateTimeField(blank=True, null=True)),
+                ("result", models.CharField(blank=True, max_length=12)),
+                ("message", models.TextField(blank=True)),
+                (
+                    "attempt",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="commands",
+                        to="runs.attempt",
+                    ),
+                ),
+                (
+                    "user",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
             ],
             options={
-                'ordering': ['pk'],
+                "ordering": ["pk"],
             },
         ),
         migrations.CreateModel(
-            name='Config',
+            name="Config",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('name', models.CharField(max_length=120)),
-                ('kind', models.CharField(choices=[('experiment', 'Experiment'), ('production', 'Production')], default='experiment', max_length=12)),
-                ('schema_version', models.PositiveIntegerField(default=1)),
-                ('document', models.JSONField()),
-                ('hash', models.CharField(db_index=True, max_length=80)),
-                ('family_hash', models.CharField(blank=True, db_index=True, max_length=80)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('frozen_at', models.DateTimeField(blank=True, null=True)),
-                ('card', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='configs', to='runs.card')),
-                ('created_by', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('parent', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='children', to='runs.config')),
-                ('project', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='configs', to='common.project')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("name", models.CharField(max_length=120)),
+                (
+                    "kind",
+                    models.CharField(
+                        choices=[("experiment", "Experiment"), ("production", "Production")],
+                        default="experiment",
+                        max_length=12,
+                    ),
+                ),
+                ("schema_version", models.PositiveIntegerField(default=1)),
+                ("document", models.JSONField()),
+                ("hash", models.CharField(db_index=True, max_length=80)),
+                ("family_hash", models.CharField(blank=True, db_index=True, max_length=80)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                ("frozen_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "card",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="configs",
+                        to="runs.card",
+                    ),
+                ),
+                (
+                    "created_by",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "parent",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="children",
+                        to="runs.config",
+                    ),
+                ),
+                (
+                    "project",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="configs",
+                        to="common.project",
+                    ),
+                ),
             ],
             options={
-                'ordering': ['-pk'],
+                "ordering": ["-pk"],
             },
         ),
         migrations.CreateModel(
-            name='Journal',
+            name="Journal",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('rank', models.PositiveIntegerField()),
-                ('journal', models.CharField(max_length=32)),
-                ('acked_seq', models.BigIntegerField(default=0)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('attempt', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='journals', to='runs.attempt')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("rank", models.PositiveIntegerField()),
+                ("journal", models.CharField(max_length=32)),
+                ("acked_seq", models.BigIntegerField(default=0)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "attempt",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="journals",
+                        to="runs.attempt",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='LogChunk',
+            name="LogChunk",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('source', models.CharField(max_length=40)),
-                ('offset', models.BigIntegerField()),
-                ('size', models.IntegerField()),
-                ('data', models.BinaryField()),
-                ('received_at', models.DateTimeField()),
-                ('attempt', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='log_chunks', to='runs.attempt')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("source", models.CharField(max_length=40)),
+                ("offset", models.BigIntegerField()),
+                ("size", models.IntegerField()),
+                ("data", models.BinaryField()),
+                ("received_at", models.DateTimeField()),
+                (
+                    "attempt",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="log_chunks",
+                        to="runs.attempt",
+                    ),
+                ),
             ],
             options={
-                'ordering': ['offset'],
+                "ordering": ["offset"],
             },
         ),
         migrations.CreateModel(
-            name='MetricBatch',
+            name="MetricBatch",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('rank', models.PositiveIntegerField()),
-                ('first_seq', models.BigIntegerField()),
-                ('num_records', models.PositiveIntegerField()),
-                ('num_points', models.PositiveIntegerField()),
-                ('min_step', models.BigIntegerField()),
-                ('max_step', models.BigIntegerField()),
-                ('received_at', models.DateTimeField()),
-                ('payload', models.BinaryField()),
-                ('attempt', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='batches', to='runs.attempt')),
-                ('journal', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='batches', to='runs.journal')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("rank", models.PositiveIntegerField()),
+                ("first_seq", models.BigIntegerField()),
+                ("num_records", models.PositiveIntegerField()),
+                ("num_points", models.PositiveIntegerField()),
+                ("min_step", models.BigIntegerField()),
+                ("max_step", models.BigIntegerField()),
+                ("received_at", models.DateTimeField()),
+                ("payload", models.BinaryField()),
+                (
+                    "attempt",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="batches",
+                        to="runs.attempt",
+                    ),
+                ),
+                (
+                    "journal",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="batches",
+                        to="runs.journal",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='PreflightReport',
+            name="PreflightReport",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('config_hash', models.CharField(max_length=80)),
-                ('state', models.CharField(choices=[('requested', 'Requested'), ('running', 'Running'), ('done', 'Done'), ('failed', 'Failed')], default='requested', max_length=10)),
-                ('verdict', models.CharField(blank=True, max_length=8)),
-                ('findings', models.JSONField(default=list)),
-                ('progress', models.JSONField(default=dict)),
-                ('only', models.JSONField(default=list)),
-                ('error', models.TextField(blank=True)),
-                ('requested_at', models.DateTimeField(auto_now_add=True)),
-                ('started_at', models.DateTimeField(blank=True, null=True)),
-                ('ended_at', models.DateTimeField(blank=True, null=True)),
-                ('lease_until', models.DateTimeField(blank=True, null=True)),
-                ('config', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='preflight_reports', to='runs.config')),
-                ('requested_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("config_hash", models.CharField(max_length=80)),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[
+                            ("requested", "Requested"),
+                            ("running", "Running"),
+                            ("done", "Done"),
+                            ("failed", "Failed"),
+                        ],
+                        default="requested",
+                        max_length=10,
+                    ),
+                ),
+                ("verdict", models.CharField(blank=True, max_length=8)),
+                ("findings", models.JSONField(default=list)),
+                ("progress", models.JSONField(default=dict)),
+                ("only", models.JSONField(default=list)),
+                ("error", models.TextField(blank=True)),
+                ("requested_at", models.DateTimeField(auto_now_add=True)),
+                ("started_at", models.DateTimeField(blank=True, null=True)),
+                ("ended_at", models.DateTimeField(blank=True, null=True)),
+                ("lease_until", models.DateTimeField(blank=True, null=True)),
+                (
+                    "config",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="preflight_reports",
+                        to="runs.config",
+                    ),
+                ),
+                (
+                    "requested_by",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
             ],
             options={
-                'ordering': ['-pk'],
+                "ordering": ["-pk"],
             },
         ),
         migrations.CreateModel(
-            name='Run',
+            name="Run",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('forked_from_checkpoint', models.BigIntegerField(blank=True, null=True)),
-                ('start_checkpoint', models.JSONField(blank=True, default=dict)),
-                ('name', models.CharField(max_length=120)),
-                ('notes', models.TextField(blank=True)),
-                ('launcher', models.CharField(default='local', max_length=40)),
-                ('desired', models.CharField(choices=[('running', 'Running'), ('paused', 'Paused'), ('stopped', 'Stopped')], default='stopped', max_length=10)),
-                ('desired_at', models.DateTimeField(blank=True, null=True)),
-                ('is_forced', models.BooleanField(default=False)),
-                ('resume_on_up', models.BooleanField(default=False)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('needs_reconcile', models.BooleanField(default=False)),
-                ('num_devices', models.PositiveIntegerField(default=1)),
-                ('total_steps', models.BigIntegerField(blank=True, null=True)),
-                ('step', models.BigIntegerField(blank=True, null=True)),
-                ('tokens', models.BigIntegerField(blank=True, null=True)),
-                ('last_loss', models.FloatField(blank=True, null=True)),
-                ('tokens_per_second', models.FloatField(blank=True, null=True)),
-                ('last_point_at', models.DateTimeField(blank=True, null=True)),
-                ('sparkline', models.JSONField(blank=True, default=dict)),
-                ('checkpoint_step', models.BigIntegerField(blank=True, null=True)),
-                ('checkpoint_state', models.CharField(blank=True, max_length=12)),
-                ('card', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='runs', to='runs.card')),
-                ('config', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='runs', to='runs.config')),
-                ('created_by', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='runs', to=settings.AUTH_USER_MODEL)),
-                ('parent', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='forks', to='runs.run')),
-                ('project', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='runs', to='common.project')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("forked_from_checkpoint", models.BigIntegerField(blank=True, null=True)),
+                ("start_checkpoint", models.JSONField(blank=True, default=dict)),
+                ("name", models.CharField(max_length=120)),
+                ("notes", models.TextField(blank=True)),
+                ("launcher", models.CharField(default="local", max_length=40)),
+                (
+                    "desired",
+                    models.CharField(
+                        choices=[
+                            ("running", "Running"),
+                            ("paused", "Paused"),
+                            ("stopped", "Stopped"),
+                        ],
+                        default="stopped",
+                        max_length=10,
+                    ),
+                ),
+                ("desired_at", models.DateTimeField(blank=True, null=True)),
+                ("is_forced", models.BooleanField(default=False)),
+                ("resume_on_up", models.BooleanField(default=False)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                ("needs_reconcile", models.BooleanField(default=False)),
+                ("num_devices", models.PositiveIntegerField(default=1)),
+                ("total_steps", models.BigIntegerField(blank=True, null=True)),
+                ("step", models.BigIntegerField(blank=True, null=True)),
+                ("tokens", models.BigIntegerField(blank=True, null=True)),
+                ("last_loss", models.FloatField(blank=True, null=True)),
+                ("tokens_per_second", models.FloatField(blank=True, null=True)),
+                ("last_point_at", models.DateTimeField(blank=True, null=True)),
+                ("sparkline", models.JSONField(blank=True, default=dict)),
+                ("checkpoint_step", models.BigIntegerField(blank=True, null=True)),
+                ("checkpoint_state", models.CharField(blank=True, max_length=12)),
+                (
+                    "card",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="runs",
+                        to="runs.card",
+                    ),
+                ),
+                (
+                    "config",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="runs",
+                        to="runs.config",
+                    ),
+                ),
+                (
+                    "created_by",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="runs",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "parent",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="forks",
+                        to="runs.run",
+                    ),
+                ),
+                (
+                    "project",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="runs",
+                        to="common.project",
+                    ),
+                ),
             ],
             options={
-                'ordering': ['-pk'],
+                "ordering": ["-pk"],
             },
         ),
         migrations.CreateModel(
-            name='Event',
+            name="Event",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('at', models.DateTimeField()),
-                ('kind', models.CharField(max_length=40)),
-                ('message', models.TextField()),
-                ('data', models.JSONField(default=dict)),
-                ('key', models.CharField(max_length=120, null=True, unique=True)),
-                ('attempt', models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='events', to='runs.attempt')),
-                ('user', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('run', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='events', to='runs.run')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("at", models.DateTimeField()),
+                ("kind", models.CharField(max_length=40)),
+                ("message", models.TextField()),
+                ("data", models.JSONField(default=dict)),
+                ("key", models.CharField(max_length=120, null=True, unique=True)),
+                (
+                    "attempt",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="events",
+                        to="runs.attempt",
+                    ),
+                ),
+                (
+                    "user",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "run",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="events",
+                        to="runs.run",
+                    ),
+                ),
             ],
             options={
-                'ordering': ['-pk'],
+                "ordering": ["-pk"],
             },
         ),
         migrations.AddField(
-            model_name='attempt',
-            name='run',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='attempts', to='runs.run'),
+            model_name="attempt",
+            name="run",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.PROTECT, related_name="attempts", to="runs.run"
+            ),
         ),
         migrations.CreateModel(
-            name='Series',
+            name="Series",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('rank', models.PositiveIntegerField()),
-                ('name', models.CharField(max_length=250)),
-                ('num_points', models.BigIntegerField(default=0)),
-                ('num_not_finite', models.BigIntegerField(default=0)),
-                ('min_step', models.BigIntegerField(null=True)),
-                ('max_step', models.BigIntegerField(null=True)),
-                ('last_value', models.FloatField(null=True)),
-                ('min_value', models.FloatField(null=True)),
-                ('max_value', models.FloatField(null=True)),
-                ('attempt', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='series', to='runs.attempt')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("rank", models.PositiveIntegerField()),
+                ("name", models.CharField(max_length=250)),
+                ("num_points", models.BigIntegerField(default=0)),
+                ("num_not_finite", models.BigIntegerField(default=0)),
+                ("min_step", models.BigIntegerField(null=True)),
+                ("max_step", models.BigIntegerField(null=True)),
+                ("last_value", models.FloatField(null=True)),
+                ("min_value", models.FloatField(null=True)),
+                ("max_value", models.FloatField(null=True)),
+                (
+                    "attempt",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="series",
+                        to="runs.attempt",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='MetricChunk',
+            name="MetricChunk",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('number', models.PositiveIntegerField()),
-                ('num_points', models.PositiveIntegerField()),
-                ('min_step', models.BigIntegerField()),
-                ('max_step', models.BigIntegerField()),
-                ('min_tokens', models.BigIntegerField()),
-                ('max_tokens', models.BigIntegerField()),
-                ('min_time', models.BigIntegerField()),
-                ('max_time', models.BigIntegerField()),
-                ('num_not_finite', models.PositiveIntegerField(default=0)),
-                ('raw', models.BinaryField()),
-                ('level_16', models.BinaryField()),
-                ('level_256', models.BinaryField()),
-                ('level_4096', models.BinaryField()),
-                ('series', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='chunks', to='runs.series')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("number", models.PositiveIntegerField()),
+                ("num_points", models.PositiveIntegerField()),
+                ("min_step", models.BigIntegerField()),
+                ("max_step", models.BigIntegerField()),
+                ("min_tokens", models.BigIntegerField()),
+                ("max_tokens", models.BigIntegerField()),
+                ("min_time", models.BigIntegerField()),
+                ("max_time", models.BigIntegerField()),
+                ("num_not_finite", models.PositiveIntegerField(default=0)),
+                ("raw", models.BinaryField()),
+                ("level_16", models.BinaryField()),
+                ("level_256", models.BinaryField()),
+                ("level_4096", models.BinaryField()),
+                (
+                    "series",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="chunks",
+                        to="runs.series",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='StateChange',
+            name="StateChange",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('old', models.CharField(blank=True, max_length=12)),
-                ('new', models.CharField(max_length=12)),
-                ('reason', models.TextField(blank=True)),
-                ('at', models.DateTimeField()),
-                ('attempt', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='state_changes', to='runs.attempt')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("old", models.CharField(blank=True, max_length=12)),
+                ("new", models.CharField(max_length=12)),
+                ("reason", models.TextField(blank=True)),
+                ("at", models.DateTimeField()),
+                (
+                    "attempt",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="state_changes",
+                        to="runs.attempt",
+                    ),
+                ),
             ],
             options={
-                'ordering': ['pk'],
+                "ordering": ["pk"],
             },
         ),
         migrations.AddIndex(
-            model_name='card',
-            index=models.Index(fields=['project', '-id'], name='card_of_project'),
+            model_name="card",
+            index=models.Index(fields=["project", "-id"], name="card_of_project"),
         ),
         migrations.AddIndex(
-            model_name='command',
-            index=models.Index(condition=models.Q(('done_at__isnull', True)), fields=['attempt', 'id'], name='command_pending'),
+            model_name="command",
+            index=models.Index(
+                condition=models.Q(("done_at__isnull", True)),
+                fields=["attempt", "id"],
+                name="command_pending",
+            ),
         ),
         migrations.AddIndex(
-            model_name='config',
-            index=models.Index(fields=['project', '-id'], name='config_of_project'),
+            model_name="config",
+            index=models.Index(fields=["project", "-id"], name="config_of_project"),
         ),
         migrations.AddConstraint(
-            model_name='journal',
-            constraint=models.UniqueConstraint(fields=('attempt', 'rank', 'journal'), name='one_journal'),
+            model_name="journal",
+            constraint=models.UniqueConstraint(
+                fields=("attempt", "rank", "journal"), name="one_journal"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='logchunk',
-            constraint=models.UniqueConstraint(fields=('attempt', 'source', 'offset'), name='one_log_chunk_per_offset'),
+            model_name="logchunk",
+            constraint=models.UniqueConstraint(
+                fields=("attempt", "source", "offset"), name="one_log_chunk_per_offset"
+            ),
         ),
         migrations.AddIndex(
-            model_name='metricbatch',
-            index=models.Index(fields=['attempt', 'id'], name='batch_of_attempt'),
+            model_name="metricbatch",
+            index=models.Index(fields=["attempt", "id"], name="batch_of_attempt"),
         ),
         migrations.AddConstraint(
-            model_name='metricbatch',
-            constraint=models.UniqueConstraint(fields=('journal', 'first_seq'), name='one_batch_per_seq'),
+            model_name="metricbatch",
+            constraint=models.UniqueConstraint(
+                fields=("journal", "first_seq"), name="one_batch_per_seq"
+            ),
         ),
         migrations.AddIndex(
-            model_name='preflightreport',
-            index=models.Index(fields=['config', '-id'], name='report_of_config'),
+            model_name="preflightreport",
+            index=models.Index(fields=["config", "-id"], name="report_of_config"),
         ),
         migrations.AddIndex(
-            model_name='run',
-            index=models.Index(fields=['project', '-id'], name='run_of_project'),
+            model_name="run",
+            index=models.Index(fields=["project", "-id"], name="run_of_project"),
         ),
         migrations.AddIndex(
-            model_name='run',
-            index=models.Index(fields=['config', '-id'], name='run_of_config'),
+            model_name="run",
+            index=models.Index(fields=["config", "-id"], name="run_of_config"),
         ),
         migrations.AddIndex(
-            model_name='run',
-            index=models.Index(condition=models.Q(('needs_reconcile', True)), fields=['id'], name='run_to_reconcile'),
+            model_name="run",
+            index=models.Index(
+                condition=models.Q(("needs_reconcile", True)),
+                fields=["id"],
+                name="run_to_reconcile",
+            ),
         ),
         migrations.AddIndex(
-            model_name='event',
-            index=models.Index(fields=['run', '-id'], name='event_of_run'),
+            model_name="event",
+            index=models.Index(fields=["run", "-id"], name="event_of_run"),
         ),
         migrations.AddIndex(
-            model_name='event',
-            index=models.Index(fields=['run', 'kind', '-id'], name='event_of_kind'),
+            model_name="event",
+            index=models.Index(fields=["run", "kind", "-id"], name="event_of_kind"),
         ),
         migrations.AddConstraint(
-            model_name='attempt',
-            constraint=models.UniqueConstraint(fields=('run', 'number'), name='one_attempt_per_number'),
+            model_name="attempt",
+            constraint=models.UniqueConstraint(
+                fields=("run", "number"), name="one_attempt_per_number"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='attempt',
-            constraint=models.UniqueConstraint(condition=models.Q(('state', 'ended'), _negated=True), fields=('run',), name='one_open_attempt_per_run'),
+            model_name="attempt",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("state", "ended"), _negated=True),
+                fields=("run",),
+                name="one_open_attempt_per_run",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='attempt',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('ended_at__isnull', False), ('state', 'ended'), models.Q(('outcome', ''), _negated=True)), models.Q(models.Q(('state', 'ended'), _negated=True), ('outcome', '')), _connector='OR'), name='ended_has_outcome'),
+            model_name="attempt",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(
+                        ("ended_at__isnull", False),
+                        ("state", "ended"),
+                        models.Q(("outcome", ""), _negated=True),
+                    ),
+                    models.Q(models.Q(("state", "ended"), _negated=True), ("outcome", "")),
+                    _connector="OR",
+                ),
+                name="ended_has_outcome",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='series',
-            constraint=models.UniqueConstraint(fields=('attempt', 'rank', 'name'), name='one_series'),
+            model_name="series",
+            constraint=models.UniqueConstraint(
+                fields=("attempt", "rank", "name"), name="one_series"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='metricchunk',
-            constraint=models.UniqueConstraint(fields=('series', 'number'), name='one_chunk_per_number'),
+            model_name="metricchunk",
+            constraint=models.UniqueConstraint(
+                fields=("series", "number"), name="one_chunk_per_number"
+            ),
         ),
     ]

@@ -1,0 +1,64 @@
+"""How a view, an API call or a socket gets an object: only through the rights of the person."""
+
+from typing import TypeVar
+
+from django.db.models import Model, QuerySet
+
+from controlplane.common import access
+from controlplane.common.errors import NotFound
+from controlplane.common.models import Role, User
+from runs.models import Attempt, Card, Config, PreflightReport, Run
+
+Object = TypeVar("Object", bound=Model)
+
+
+def run_for(user: User, run_id: int, *, change: bool = False) -> Run:
+    """Return the run that this person may see, or with `change` may act on.
+
+    Raises:
+        NotFound: There is none, or the person is no member of its project.
+        Forbidden: The person may see it, but not act.
+    """
+    found = _one(Run.objects.select_related("project", "card", "config"), run_id, "run")
+    access.require(user, found.project_id, _least(change))
+    return found
+
+
+def attempt_for(user: User, attempt_id: int, *, change: bool = False) -> Attempt:
+    """Return the attempt with its run; the rights are those of `run_for`."""
+    found = _one(Attempt.objects.select_related("run__project"), attempt_id, "attempt")
+    access.require(user, found.run.project_id, _least(change))
+    return found
+
+
+def card_for(user: User, card_id: int, *, change: bool = False) -> Card:
+    """Return the card; the rights are those of `run_for`."""
+    found = _one(Card.objects.select_related("project", "owner"), card_id, "card")
+    access.require(user, found.project_id, _least(change))
+    return found
+
+
+def config_for(user: User, config_id: int, *, change: bool = False) -> Config:
+    """Return the config; the rights are those of `run_for`."""
+    found = _one(Config.objects.select_related("project", "card"), config_id, "config")
+    access.require(user, found.project_id, _least(change))
+    return found
+
+
+def report_for(user: User, report_id: int, *, change: bool = False) -> PreflightReport:
+    """Return the preflight report; the rights are those of `run_for`."""
+    reports = PreflightReport.objects.select_related("config__project")
+    found = _one(reports, report_id, "preflight report")
+    access.require(user, found.config.project_id, _least(change))
+    return found
+
+
+def _least(change: bool) -> Role:
+    return Role.OPERATOR if change else Role.VIEWER
+
+
+def _one(objects: QuerySet[Object], pk: int, noun: str) -> Object:
+    found = objects.filter(pk=pk).first()
+    if found is None:
+        raise NotFound(f"There is no {noun} {pk}, or you are no member of its project.")
+    return found

@@ -1,0 +1,211 @@
+"""The life of an attempt: its request, its guarded moves, its end."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from functools import partial
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+from django.utils.dateparse import parse_datetime
+
+from controlplane.common import tokens
+from controlplane.common.errors import Conflict
+from controlplane.common.queue import wake
+from runs import live, states
+from runs.models import Attempt, Run, StateChange
+from runs.services import attempt_tokens, commands, events, resume_points
+from runs.services.attempt_tokens import issue_token, revoke_token, token_of
+
+__all__ = [
+    "ForbiddenMove",
+    "StaleState",
+    "create_attempt",
+    "end_attempt",
+    "issue_token",
+    "move_attempt",
+    "record_exit",
+    "record_handle",
+    "revoke_token",
+    "token_of",
+]
+
+
+class ForbiddenMove(Conflict):
+    """`runs.states` has no such move."""
+
+    code = "forbidden-move"
+
+
+class StaleState(Conflict):
+    """Another worker moved the attempt first; load it again and decide anew."""
+
+    code = "stale-state"
+
+
+@transaction.atomic
+def create_attempt(
+    *, run: Run, checkpoint: Mapping[str, Any] | None = None, reason: str = ""
+) -> Attempt:
+    """Request the next attempt of a run; the database allows one open attempt a run.
+
+    Args:
+        run: Locked by the caller, who has seen that no attempt is open.
+        checkpoint: {"id", "path", "run", "step"} to begin from; none for a fresh start.
+        reason: Why, as a sentence for the page.
+    """
+    before = run.attempts.order_by("-number").values_list("number", flat=True).first()
+    number, now, salt = (before or 0) + 1, timezone.now(), attempt_tokens.fresh_salt()
+    start = resume_points.cleaned(checkpoint)
+    token = attempt_tokens.derive(run_id=run.pk, number=number, salt=salt)
+    attempt = Attempt.objects.create(
+        run=run, number=number, launcher=run.launcher, reason=reason, requested_at=now, state_at=now,
+        start_checkpoint=start, start_step=start.get("step", 0), token_salt=salt,
+        token_hash=tokens.hash_token(token),
+    )  # fmt: skip
+    _keep_change(attempt, old="", reason=reason)
+    begins = f"from step {attempt.start_step}" if start else "from the beginning"
+    events.record(
+        run=run, attempt=attempt, kind="attempt_requested",
+        message=f"Attempt {number} was requested; it begins {begins}.", data={"checkpoint": start},
+    )  # fmt: skip
+    return attempt
+
+
+@transaction.atomic
+def move_attempt(
+    *, attempt: Attempt, to: Attempt.State | states.State | str, reason: str = "", **changes: Any
+) -> None:
+    """Change the state once, keep the change, tell the open pages.
+
+    Args:
+        attempt: As the caller read it; its state is what the move starts from.
+        to: Any state but `ended`, which `end_attempt` sets.
+        reason: Shown as the "why" of the state.
+        changes: Further columns to set in the same update.
+
+    Raises:
+        ForbiddenMove: `runs.states` has no such move.
+        StaleState: Another worker moved the attempt first.
+    """
+    target = states.State(to)
+    if target is states.State.ENDED:
+        raise ForbiddenMove(f"Attempt {attempt} ends through end_attempt, with an outcome.")
+    changes = _times_of(attempt, target, timezone.now()) | changes
+    old = _set_state(attempt, target, reason, changes)
+    events.record(
+        run=attempt.run, attempt=attempt, kind="state", message=reason or f"It is {target}.",
+        data={"old": old, "new": str(target)},
+    )  # fmt: skip
+
+
+@transaction.atomic
+def end_attempt(
+    *,
+    attempt: Attempt,
+    outcome: Attempt.Outcome | states.Outcome | str,
+    reason: str,
+    exit: Mapping[str, Any] | None = None,
+    at: datetime | None = None,
+) -> bool:
+    """End an attempt; a second end changes nothing.
+
+    The end also fences it: registration and commands are refused from then on, metrics are still stored
+    for a day. `at` defaults to the end in `exit`, else to the last sign of life, else to now.
+
+    Returns:
+        Whether this call ended it.
+    """
+    current = Attempt.objects.select_for_update(no_key=True).get(pk=attempt.pk)
+    attempt.state, attempt.outcome, attempt.ended_at = (
+        current.state,
+        current.outcome,
+        current.ended_at,
+    )
+    if current.is_over:
+        return False
+    ended_at = _end_time(current, exit, at)
+    changes = {"outcome": str(states.Outcome(outcome)), "ended_at": ended_at}
+    if exit is not None:
+        changes["exit"] = dict(exit)
+    commands.drop_pending(attempt=current, reason="The attempt ended.")
+    old = _set_state(attempt, states.State.ENDED, reason, changes)
+    events.record(
+        run=attempt.run, attempt=attempt, kind="state", message=reason,
+        data={"old": old, "new": "ended", "outcome": attempt.outcome},
+    )  # fmt: skip
+    wake("workers.reconcile", run_id=attempt.run_id)
+    wake("workers.compact", attempt_id=attempt.pk)
+    return True
+
+
+@transaction.atomic
+def record_handle(*, attempt: Attempt, handle: Mapping[str, Any], where: str = "") -> None:
+    """Keep what the launcher needs to find the workload again, and where it runs."""
+    attempt.handle, attempt.where = dict(handle), where[:200]
+    attempt.save(update_fields=["handle", "where"])
+
+
+@transaction.atomic
+def record_exit(*, attempt: Attempt, exit: Mapping[str, Any]) -> None:
+    """Keep the wrapper's own word about the end and have it looked at; it is a hint, not the end."""
+    kept = Attempt.objects.filter(pk=attempt.pk).exclude(state=states.State.ENDED)
+    if kept.update(exit=dict(exit)):
+        attempt.exit = dict(exit)
+        wake("workers.reconcile", run_id=attempt.run_id)
+
+
+def _set_state(attempt: Attempt, to: states.State, reason: str, changes: Mapping[str, Any]) -> str:
+    old = states.State(attempt.state)
+    if to not in states.MOVES[old]:
+        raise ForbiddenMove(f"Attempt {attempt} cannot go from {old} to {to}.")
+    values = {"state": str(to), "state_at": timezone.now(), "reason": reason} | dict(changes)
+    if not Attempt.objects.filter(pk=attempt.pk, state=old).update(**values):
+        raise StaleState(f"Attempt {attempt} is no longer {old}.")
+    for name, value in values.items():
+        setattr(attempt, name, value)
+    _keep_change(attempt, old=str(old), reason=reason)
+    return str(old)
+
+
+def _keep_change(attempt: Attempt, *, old: str, reason: str) -> None:
+    at = attempt.state_at
+    StateChange.objects.create(attempt=attempt, old=old, new=attempt.state, reason=reason, at=at)
+    told = {
+        "attempt": attempt.number, "state": attempt.state, "outcome": attempt.outcome,
+        "reason": reason, "at": at.isoformat(),
+    }  # fmt: skip
+    run = attempt.run
+    transaction.on_commit(partial(live.publish, run.pk, "state", told))
+    row = {"state": attempt.state, "outcome": attempt.outcome}
+    transaction.on_commit(partial(live.publish_row, run.project_id, run.pk, row))
+
+
+def _times_of(attempt: Attempt, to: states.State, now: datetime) -> dict[str, Any]:
+    times: dict[str, Any] = {}
+    if to is states.State.SUBMITTING:
+        times["submitted_at"] = now
+    if to in {states.State.STARTING, states.State.RUNNING} and attempt.started_at is None:
+        times["started_at"] = now
+    if to is states.State.PAUSED:
+        times["paused_at"] = now
+    elif attempt.state == states.State.PAUSED:
+        times["paused_at"] = None
+    return times
+
+
+def _end_time(attempt: Attempt, exit: Mapping[str, Any] | None, at: datetime | None) -> datetime:
+    now = timezone.now()
+    told = at or _told_end(exit)
+    if told is None:
+        told = attempt.last_seen_at
+    return now if told is None else max(min(told, now), attempt.requested_at)
+
+
+def _told_end(exit: Mapping[str, Any] | None) -> datetime | None:
+    text = (exit or {}).get("ended_at")
+    try:
+        told = parse_datetime(text) if isinstance(text, str) else None
+    except ValueError:
+        return None
+    return told if told is not None and told.tzinfo is not None else None

@@ -1,0 +1,247 @@
+"""What a person asks of a run. Each act sets what is desired; reconciliation brings it about."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from controlplane.common import access, audit
+from controlplane.common.errors import Conflict, Invalid
+from controlplane.common.models import Project, Role, User
+from controlplane.common.queue import wake
+from runs import states
+from runs.models import Attempt, Card, Command, Config, Run
+from runs.services import attempts, commands, events, resume_points
+
+Checkpoint = Mapping[str, Any]
+
+
+@transaction.atomic
+def create_run(
+    *,
+    user: User,
+    project: Project,
+    config: Config,
+    card: Card | None = None,
+    name: str = "",
+    launcher: str = "local",
+    parent: Run | None = None,
+    from_checkpoint: Checkpoint | None = None,
+) -> Run:
+    """Plan a run, or with `parent` and `from_checkpoint` fork one; nothing starts yet.
+
+    Args:
+        user: Needs the role operator in the project.
+        project: Where it belongs; config and card must belong there too.
+        config: What is run.
+        card: Default: the card of the config.
+        name: Default: the name of the config.
+        launcher: How its attempts are started.
+        parent: The run that this one is forked from.
+        from_checkpoint: {"id", "path", "run", "step"} that its first attempt begins from.
+
+    Raises:
+        Invalid: Config, card or parent belong to another project, or the checkpoint lacks a fact.
+    """
+    access.require(user, project.pk, Role.OPERATOR)
+    card = card or config.card
+    for noun, thing in (("config", config), ("card", card), ("parent", parent)):
+        if thing is not None and thing.project_id != project.pk:
+            raise Invalid(
+                f"The {noun} belongs to another project.",
+                fields={noun: ["Choose one of this project."]},
+            )
+    start = _checkpoint(from_checkpoint)
+    run = Run.objects.create(
+        project=project, config=config, card=card, parent=parent, launcher=launcher,
+        name=(name.strip() or config.name)[:120], created_by=user, start_checkpoint=start,
+        forked_from_checkpoint=start.get("id"), **_planned(config.document),
+    )  # fmt: skip
+    data = {"config": config.pk, "parent": parent.pk if parent else None, "checkpoint": start}
+    audit.record(actor=user, action="run.create", object=run, data=data)
+    events.record(run=run, kind="created", user=user, message=_created(run), data=data)
+    return run
+
+
+@transaction.atomic
+def request_launch(*, run: Run, user: User) -> Attempt:
+    """Ask for the first attempt; pressed twice it is still one, and the same is returned.
+
+    Raises:
+        Conflict: The run has ended before; resume it instead.
+    """
+    held = _held(run, user)
+    newest = held.attempts.first()
+    if newest is not None and newest.is_over:
+        raise Conflict(f"Run {held.pk} was launched before; resume it, or fork it.")
+    if newest is not None:
+        return newest
+    attempt = attempts.create_attempt(run=held, checkpoint=held.start_checkpoint)
+    _desire(held, states.Desired.RUNNING, user, "launch", f"{user} launched the run.")
+    _copy(held, run)
+    return attempt
+
+
+@transaction.atomic
+def request_stop(*, run: Run, user: User, reason: str = "", force: bool = False) -> None:
+    """Ask for save, then stop; with `force` for an end at once. Asking again changes nothing.
+
+    Raises:
+        Conflict: The run was never launched.
+    """
+    held = _held(run, user)
+    newest = held.attempts.first()
+    if newest is None:
+        raise Conflict(f"Run {held.pk} was never launched; there is nothing to stop.")
+    is_known = held.desired == states.Desired.STOPPED and held.is_forced >= force
+    if is_known or (newest.is_over and held.desired != states.Desired.PAUSED):
+        return
+    held.is_forced = force
+    act = "force_stop" if force else "stop"
+    words = "ended the run by force" if force else "asked to save and stop"
+    told = f"{user} {words}{': ' + reason if reason else '.'}"
+    _desire(held, states.Desired.STOPPED, user, act, told, reason=reason)
+    _copy(held, run)
+
+
+@transaction.atomic
+def request_pause(*, run: Run, user: User) -> None:
+    """Ask for save, then hold; asking again changes nothing.
+
+    Raises:
+        Conflict: No attempt is open, or it is being stopped.
+    """
+    held = _held(run, user)
+    attempt = _open_attempt(held)
+    if attempt is None:
+        raise Conflict(f"Run {held.pk} is not running; there is nothing to pause.")
+    if held.desired == states.Desired.STOPPED or attempt.state == states.State.STOPPING:
+        raise Conflict(f"Run {held.pk} is being stopped; it can be resumed afterwards.")
+    if held.desired != states.Desired.PAUSED:
+        _desire(held, states.Desired.PAUSED, user, "pause", f"{user} paused the run.")
+    _copy(held, run)
+
+
+@transaction.atomic
+def request_resume(*, run: Run, user: User, from_checkpoint: Checkpoint | None = None) -> Attempt:
+    """Ask to go on: by a command while the devices are held, else by a new attempt.
+
+    Args:
+        run: Any run that was launched and has not finished.
+        user: Needs the role operator.
+        from_checkpoint: {"id", "path", "run", "step"}; default: the newest one that the registry offers.
+
+    Raises:
+        Conflict: It finished, was never launched, or an attempt is still open in a way that forbids it.
+    """
+    held = _held(run, user)
+    newest = held.attempts.first()
+    if newest is None:
+        raise Conflict(f"Run {held.pk} was never launched; launch it.")
+    if newest.is_over:
+        attempt = _next_attempt(held, newest, user, from_checkpoint)
+    else:
+        attempt = _go_on(held, newest, user, from_checkpoint)
+    _copy(held, run)
+    return attempt
+
+
+@transaction.atomic
+def request_save(*, run: Run, user: User) -> Command:
+    """Ask the trainer for a checkpoint now.
+
+    Raises:
+        Conflict: No trainer is there.
+    """
+    held = _held(run, user)
+    attempt = _open_attempt(held)
+    if attempt is None or attempt.state != states.State.RUNNING:
+        raise Conflict(f"Run {held.pk} is not training; there is nothing to save.")
+    return commands.send(attempt=attempt, kind=Command.Kind.SAVE, user=user)
+
+
+@transaction.atomic
+def settle(*, run: Run) -> bool:
+    """Take the run off reconciliation's list once nothing is open; return whether it was taken off."""
+    held = Run.objects.select_for_update(no_key=True).get(pk=run.pk)
+    if _open_attempt(held) is not None:
+        return False
+    held.needs_reconcile = run.needs_reconcile = False
+    held.save(update_fields=["needs_reconcile"])
+    return True
+
+
+def _held(run: Run, user: User) -> Run:
+    """Return the row, locked: acts on one run queue behind each other. Rows are locked run, then attempt."""
+    access.require(user, run.project_id, Role.OPERATOR)
+    return Run.objects.select_for_update(no_key=True).get(pk=run.pk)
+
+
+def _open_attempt(run: Run) -> Attempt | None:
+    return run.attempts.exclude(state=states.State.ENDED).first()
+
+
+def _next_attempt(
+    run: Run, newest: Attempt, user: User, from_checkpoint: Checkpoint | None
+) -> Attempt:
+    if newest.outcome == states.Outcome.FINISHED:
+        raise Conflict(f"Run {run.pk} has finished.", hint="Fork it to train further.")
+    start = _checkpoint(from_checkpoint) or resume_points.newest(run) or run.start_checkpoint
+    run.is_forced = False
+    attempt = attempts.create_attempt(run=run, checkpoint=start)
+    _desire(run, states.Desired.RUNNING, user, "resume", f"{user} resumed the run.", start=start)
+    return attempt
+
+
+def _go_on(run: Run, attempt: Attempt, user: User, from_checkpoint: Checkpoint | None) -> Attempt:
+    is_stopping = run.desired == states.Desired.STOPPED or attempt.state == states.State.STOPPING
+    if is_stopping:
+        raise Conflict(f"Run {run.pk} is being stopped.", hint="Resume it once it has stopped.")
+    if from_checkpoint:
+        raise Conflict(
+            f"Attempt {attempt} is still open; another checkpoint needs a new attempt.",
+            hint="Stop the run first, then resume it from the checkpoint.",
+        )
+    if run.desired != states.Desired.RUNNING:
+        _desire(run, states.Desired.RUNNING, user, "resume", f"{user} resumed the run.")
+    return attempt
+
+
+def _desire(
+    run: Run, desired: states.Desired, user: User, act: str, message: str, **data: Any
+) -> None:
+    run.desired, run.desired_at = desired, timezone.now()
+    run.needs_reconcile, run.resume_on_up = True, False
+    run.save(
+        update_fields=["desired", "desired_at", "needs_reconcile", "resume_on_up", "is_forced"]
+    )
+    audit.record(actor=user, action=f"run.{act}", object=run, data=data)
+    events.record(run=run, kind=act, message=message, user=user, data=data)
+    wake("workers.reconcile", run_id=run.pk)
+
+
+def _copy(held: Run, run: Run) -> None:
+    for name in ("desired", "desired_at", "needs_reconcile", "resume_on_up", "is_forced"):
+        setattr(run, name, getattr(held, name))
+
+
+def _checkpoint(given: Checkpoint | None) -> dict[str, Any]:
+    try:
+        return resume_points.cleaned(given)
+    except ValueError as error:
+        raise Invalid(str(error), fields={"from_checkpoint": [str(error)]}) from error
+
+
+def _planned(document: Mapping[str, Any]) -> dict[str, Any]:
+    steps = document.get("train", {}).get("steps")
+    devices = document.get("compute", {}).get("devices", 1)
+    return {"total_steps": steps, "num_devices": devices}
+
+
+def _created(run: Run) -> str:
+    if run.parent is None:
+        return f"{run.created_by} created the run."
+    step = run.start_checkpoint.get("step")
+    origin = f", step {step}" if step is not None else ""
+    return f"{run.created_by} forked the run from {run.parent.name}{origin}."
