@@ -12,8 +12,10 @@ environment.prepare()
 
 import pytest  # noqa: E402
 from django.conf import settings  # noqa: E402
+from pytest_django import DjangoDbBlocker  # noqa: E402
 
 from controlplane.service.valkey import Valkey  # noqa: E402
+from tests import live_service as live  # noqa: E402
 from tests import servers  # noqa: E402
 
 assert settings.DATABASES  # pytest-django sets Django up once the settings are read
@@ -47,28 +49,33 @@ def django_db_modify_db_settings(
     """Have the servers run before pytest-django makes the test database."""
 
 
+@pytest.fixture(scope="session")
+def live_template(
+    postgres_server: None, django_test_environment: None, django_db_blocker: DjangoDbBlocker
+) -> str:
+    """Name a migrated database that live services get copies of."""
+    with django_db_blocker.unblock():
+        return live.make_template()
+
+
 @pytest.fixture
 def live_service(
-    django_db_setup: None, django_db_blocker: Any, valkey_server: Valkey
-) -> Iterator[Any]:
+    live_template: str, django_db_blocker: DjangoDbBlocker, valkey_server: Valkey
+) -> Iterator[live.LiveService]:
     """A whole service (web, worker, clock) for one test; the ORM of the test sees its database.
 
     Use it without `db`: rows are really committed, and gone with the database afterwards.
     """
-    from tests import live_service
-
-    with django_db_blocker.unblock(), live_service.running(valkey_server) as service:
+    with django_db_blocker.unblock(), live.running(live_template, valkey_server) as service:
         yield service
 
 
 @pytest.fixture(scope="module")
 def live_service_module(
-    django_db_setup: None, django_db_blocker: Any, valkey_server: Valkey
-) -> Iterator[Any]:
+    live_template: str, django_db_blocker: DjangoDbBlocker, valkey_server: Valkey
+) -> Iterator[live.LiveService]:
     """The same for all tests of a module, which then share its rows."""
-    from tests import live_service
-
-    with django_db_blocker.unblock(), live_service.running(valkey_server) as service:
+    with django_db_blocker.unblock(), live.running(live_template, valkey_server) as service:
         yield service
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 import httpx
 import psutil
 import psycopg
+from django.core.management import call_command
 from django.db import connection, connections
 from django.test import override_settings
 
@@ -117,14 +118,14 @@ class LiveService:
 
 
 @contextmanager
-def running(valkey: Valkey) -> Iterator[LiveService]:
-    """Run a service on a copy of the migrated test database; the ORM of the test sees that copy."""
+def running(template: str, valkey: Valkey) -> Iterator[LiveService]:
+    """Run a service on a copy of the template database; the ORM of the test sees that copy."""
     if valkey.child is None or valkey.child.poll() is not None:
         valkey.start()
     home = Path(tempfile.mkdtemp(prefix="live-", dir=environment.WORKER_HOME))
     for part in ("logs", "static"):
         (home / part).mkdir()
-    with cloned_database() as name, override_settings(**settings_of(home)):
+    with cloned_database(template) as name, override_settings(**settings_of(home)):
         service = LiveService(*address_and_env(home, name), valkey)
         try:
             service.start()
@@ -157,20 +158,38 @@ def address_and_env(home: Path, database: str) -> tuple[str, Path, dict[str, str
     return url, home, dict(env)
 
 
+def make_template() -> str:
+    """Make a migrated database of this process that services get copies of."""
+    name = f"live_template_{environment.WORKER}"
+    _administer(f'CREATE DATABASE "{name}"')
+    with connected_to(name):
+        call_command("migrate", verbosity=0)
+    return name
+
+
 @contextmanager
-def cloned_database() -> Iterator[str]:
-    """Copy the migrated test database and turn Django's connection to the copy."""
-    template = connection.settings_dict["NAME"]
+def cloned_database(template: str) -> Iterator[str]:
+    """Copy the template and turn Django's connection to the copy."""
     name = f"live_{uuid.uuid4().hex[:12]}"
-    connections.close_all()
     _administer(f'CREATE DATABASE "{name}" TEMPLATE "{template}"')
+    try:
+        with connected_to(name):
+            yield name
+    finally:
+        _administer(f'DROP DATABASE "{name}" WITH (FORCE)')
+
+
+@contextmanager
+def connected_to(name: str) -> Iterator[None]:
+    """Turn Django's connection to another database of the tests' server."""
+    before = connection.settings_dict["NAME"]
+    connections.close_all()
     connection.settings_dict["NAME"] = name
     try:
-        yield name
+        yield
     finally:
         connections.close_all()
-        connection.settings_dict["NAME"] = template
-        _administer(f'DROP DATABASE "{name}" WITH (FORCE)')
+        connection.settings_dict["NAME"] = before
 
 
 def free_port() -> int:
