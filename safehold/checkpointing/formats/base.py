@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -28,6 +29,22 @@ class Bytes(Protocol):
 
     def __len__(self) -> int: ...
     def __getitem__(self, piece: slice, /) -> bytes | memoryview: ...
+
+
+class View:
+    """A file as a sequence of bytes: `view[a:b]` reads just that stretch."""
+
+    def __init__(self, descriptor: int, start: int = 0, end: int | None = None) -> None:
+        self._descriptor = descriptor
+        self._start = start
+        self._end = os.fstat(descriptor).st_size if end is None else end
+
+    def __len__(self) -> int:
+        return self._end - self._start
+
+    def __getitem__(self, piece: slice) -> bytes:
+        start, stop, _ = piece.indices(len(self))
+        return os.pread(self._descriptor, max(0, stop - start), self._start + start)
 
 
 @dataclass(frozen=True, slots=True)

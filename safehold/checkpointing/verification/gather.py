@@ -11,9 +11,9 @@ from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
 from safehold.checkpointing.formats import dcp, safetensors, torch_zip
-from safehold.checkpointing.formats.base import Contents, FormatError, UnsafeError
+from safehold.checkpointing.formats.base import Contents, FormatError, UnsafeError, View
 from safehold.checkpointing.verification.facts import Facts, FileFacts
-from safehold.checkpointing.verification.reading import View, digest_and_scan
+from safehold.checkpointing.verification.reading import digest_and_scan
 from safehold.manifest import (
     FILE_NAME,
     ManifestError,

@@ -22,22 +22,6 @@ from safehold.checkpointing.verification.finite import Scan
 CHUNK_BYTES = 4 * 2**20
 
 
-class View:
-    """A file as a sequence of bytes: `view[a:b]` reads just that stretch."""
-
-    def __init__(self, descriptor: int, start: int = 0, end: int | None = None) -> None:
-        self._descriptor = descriptor
-        self._start = start
-        self._end = os.fstat(descriptor).st_size if end is None else end
-
-    def __len__(self) -> int:
-        return self._end - self._start
-
-    def __getitem__(self, piece: slice) -> bytes:
-        start, stop, _ = piece.indices(len(self))
-        return os.pread(self._descriptor, max(0, stop - start), self._start + start)
-
-
 class Hasher(Protocol):
     """What both digest libraries offer."""
 

@@ -1,0 +1,224 @@
+"""`Checkpointer`: what a training script calls to save its state and to go on from it."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Protocol
+
+from torch import nn
+from torch.optim import Optimizer
+
+from safehold.checkpointing.background import Background
+from safehold.checkpointing.errors import SaveError
+from safehold.checkpointing.places import Places, from_environment
+from safehold.checkpointing.ranks import Ranks
+from safehold.checkpointing.reader import Start, restore
+from safehold.checkpointing.state import Captured, Parts, Stateful, capture
+from safehold.checkpointing.writer import announced, write_checkpoint
+from safehold.config.canonical import config_hash
+from safehold.manifest import Expected, Manifest, expected_of, read
+
+logger = logging.getLogger(__name__)
+
+
+class Host(Protocol):
+    """What a checkpointer needs of a run."""
+
+    @property
+    def config(self) -> Mapping[str, Any]:
+        """Return the canonical config."""
+
+    @property
+    def tokens(self) -> int:
+        """Return the tokens consumed so far, -1 when unknown."""
+
+    def register_checkpoint(
+        self, *, path: str, manifest: dict[str, Any], state: str, error: str | None = None
+    ) -> object:
+        """Tell the registry; never raises."""
+
+
+class Checkpointer:
+    """Saves and restores one training; every method is called on every rank alike.
+
+    Args:
+        run: Gives the config and tells the registry.
+        model: May be wrapped in DistributedDataParallel or compiled.
+        optimizer: Of the model's parameters.
+        scheduler: Ours or one of torch.
+        sampler: Its state says where in the data the training is.
+        scaler: A loss scaler, for 16-bit floats.
+        places: Read from the environment where none are given.
+        failures_allowed: So many saves in a row may fail in `maybe_save` before it raises.
+    """
+
+    def __init__(
+        self,
+        run: Host,
+        *,
+        model: nn.Module,
+        optimizer: Optimizer,
+        scheduler: Stateful | None = None,
+        sampler: Stateful | None = None,
+        scaler: Stateful | None = None,
+        places: Places | None = None,
+        failures_allowed: int = 2,
+    ) -> None:
+        self._run = run
+        self._config = run.config
+        self._parts = Parts(model, optimizer, scheduler, sampler, scaler)
+        self._ranks = Ranks()
+        self._places = self._agreed(places or from_environment(run.config))
+        self._background = Background()
+        self._buffers: dict[str, Any] = {}
+        self._failures_allowed = failures_allowed
+        self._num_failures = 0
+        self._saved: set[int] = set()
+        self._start = Start()
+
+    @property
+    def start(self) -> Start:
+        """Return where this training began."""
+        return self._start
+
+    def restore_or_start(self) -> Start:
+        """Load the checkpoint that the attempt was told to begin from, if any.
+
+        Raises:
+            RestoreError: it does not fit or is damaged; the fields or files are named.
+        """
+        if self._places.resume_from is not None:
+            self._start = restore(
+                self._ranks,
+                self._places.resume_from,
+                self._parts,
+                self._expected(),
+                fork=self._places.fork,
+            )
+            logger.info("checkpoint.restored", extra={"path": str(self._start.path)})
+        return self._start
+
+    def maybe_save(self, step: int) -> Manifest | None:
+        """Save where the config's intervals say so: an anchor at once, a snapshot in the background.
+
+        Raises:
+            SaveError: more saves in a row failed than are allowed. Fewer are told to the registry.
+        """
+        kind = self._due(step)
+        if kind is None:
+            return None
+        try:
+            manifest = self.save(step, kind=kind)
+        except SaveError:
+            self._num_failures += 1
+            if self._num_failures > self._failures_allowed:
+                raise
+            logger.exception("checkpoint.failed", extra={"step": step})
+            return None
+        self._num_failures = 0
+        return manifest
+
+    def save(self, step: int, kind: str = "anchor") -> Manifest | None:
+        """Save now; an anchor is on stable storage on return, a snapshot is on its way.
+
+        Returns:
+            The manifest of an anchor, on rank 0.
+
+        Raises:
+            SaveError: this save failed, or the snapshot before it; on every rank.
+        """
+        self.flush()
+        final = self._places.of_step(step)
+        if step in self._saved:
+            return self._already_saved(final)
+        captured = capture(
+            self._parts, rank=self._ranks.rank, step=step, tokens=self._run.tokens, kind=kind
+        )
+        if kind == "anchor":
+            return self._write(captured, final)
+        began = time.perf_counter()
+        mine = captured.copied(self._buffers)
+        self._background.start(lambda: self._write(mine, final))
+        logger.info("checkpoint.copied", extra={"seconds": time.perf_counter() - began})
+        return None
+
+    def flush(self) -> None:
+        """Wait for a snapshot under way.
+
+        Raises:
+            SaveError: it failed; on every rank.
+        """
+        self._background.wait()
+
+    def _due(self, step: int) -> str | None:
+        settings = self._config.get("checkpoint") or {}
+        for kind in ("anchor", "snapshot"):
+            every = int(settings.get(f"{kind}_every_steps") or 0)
+            if every > 0 and step > 0 and step % every == 0:
+                return kind
+        return None
+
+    def _write(self, captured: Captured, final: Path) -> Manifest | None:
+        origin = self._origin()
+        self._register(final, announced(captured, origin), "writing")
+        try:
+            manifest = write_checkpoint(self._ranks, captured, final, origin)
+        except Exception as error:
+            self._register(final, announced(captured, origin), "failed", str(error))
+            raise
+        self._saved.add(captured.step)
+        if manifest is not None:
+            self._register(final, manifest, "complete")
+        return manifest
+
+    def _already_saved(self, final: Path) -> Manifest | None:
+        """A step is saved once an attempt; a second wish for it (a snapshot, then a stop) is met."""
+        if self._ranks.rank:
+            return None
+        manifest = read(final)
+        self._register(final, manifest, "complete")
+        return manifest
+
+    def _register(
+        self, final: Path, manifest: Manifest, state: str, error: str | None = None
+    ) -> None:
+        if self._ranks.rank == 0:
+            self._run.register_checkpoint(
+                path=str(final), manifest=manifest.to_dict(), state=state, error=error
+            )
+
+    def _agreed(self, places: Places) -> Places:
+        """Take rank 0's attempt: without a launcher each rank would look for a free one."""
+        return replace(places, attempt=self._ranks.gather(places.attempt)[0])
+
+    def _expected(self) -> Expected:
+        name = "" if self._places.fork else config_hash(self._config)
+        return expected_of(self._config, config_hash=name, world_size=self._ranks.size)
+
+    def _origin(self) -> dict[str, Any]:
+        expected = self._expected()
+        parent = self._start.path
+        return {
+            "created": datetime.now(UTC).isoformat(),
+            "config_hash": config_hash(self._config),
+            "model": expected.model,
+            "tokenizer_digest": expected.tokenizer_digest,
+            "data_version": expected.data_version,
+            "mix_version": expected.mix_version,
+            "code": dict(self._config.get("code") or {}),
+            "world": {"size": self._ranks.size},
+            "parent": str(parent) if parent else None,
+            "absent": self._parts.absent,
+            "origin": {
+                "run": self._places.run,
+                "attempt": self._places.attempt,
+                "start_step": self._start.step,
+                "overrides": self._start.overrides,
+                "notes": list(self._start.notes),
+            },
+        }

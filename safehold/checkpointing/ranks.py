@@ -1,0 +1,62 @@
+"""What the ranks of a training tell each other: small JSON values, over a gloo group of their own.
+
+Never pickled objects, and never the group of the gradients: a save in a background thread must not
+mix with the collectives of the step.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import distributed
+
+from safehold.checkpointing.errors import CheckpointError
+
+
+class Ranks:
+    """The processes that save and load together; one alone where nothing is distributed."""
+
+    def __init__(self) -> None:
+        self.rank, self.size = 0, 1
+        self._group: Any = None
+        if distributed.is_available() and distributed.is_initialized():
+            self.rank, self.size = distributed.get_rank(), distributed.get_world_size()
+            self._group = distributed.new_group(backend="gloo") if self.size > 1 else None
+
+    def gather(self, value: Any) -> list[Any]:
+        """Return every rank's value (JSON), on every rank; waits for all."""
+        if self._group is None:
+            return [value]
+        content = torch.frombuffer(bytearray(json.dumps(value).encode()), dtype=torch.uint8)
+        length = torch.tensor([len(content)])
+        lengths = [torch.zeros_like(length) for _ in range(self.size)]
+        distributed.all_gather(lengths, length, group=self._group)
+        longest = int(max(lengths))
+        padded = torch.zeros(longest, dtype=torch.uint8)
+        padded[: len(content)] = content
+        all_padded = [torch.zeros_like(padded) for _ in range(self.size)]
+        distributed.all_gather(all_padded, padded, group=self._group)
+        return [
+            json.loads(bytes(item[: int(count)].numpy()))
+            for item, count in zip(all_padded, lengths, strict=True)
+        ]
+
+    def agree(self, action: Callable[[], Any], raising: type[CheckpointError]) -> list[Any]:
+        """Run an action on every rank and return all results.
+
+        Raises:
+            CheckpointError: of the kind given, on *every* rank, if it failed on any.
+        """
+        result, message = None, ""
+        try:
+            result = action()
+        except Exception as error:  # noqa: BLE001 whatever it is, the other ranks must hear of it
+            message = str(error) or type(error).__name__
+        said = self.gather([result, message])
+        failures = [f"rank {rank}: {words}" for rank, (_, words) in enumerate(said) if words]
+        if failures:
+            raise raising("; ".join(failures))
+        return [item for item, _ in said]

@@ -1,0 +1,192 @@
+"""Load a checkpoint: compare first, check every byte, then load; refuse as a whole, on every rank."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from safehold.checkpointing import network_state, optimizer_state, random_state
+from safehold.checkpointing.errors import RestoreError
+from safehold.checkpointing.formats.base import FormatError
+from safehold.checkpointing.names import OPTIMIZER_FILE, SCALER_FILE, SCHEDULER_FILE, rank_file
+from safehold.checkpointing.ranks import Ranks
+from safehold.checkpointing.scheduler_state import load_scheduler
+from safehold.checkpointing.state import Parts
+from safehold.checkpointing.tensors import entries_of, load_file
+from safehold.checkpointing.verification.gather import read_file
+from safehold.manifest import (
+    Expected,
+    FileEntry,
+    Manifest,
+    ManifestError,
+    PathError,
+    compare,
+    describe,
+    open_inside,
+    read,
+)
+
+
+@dataclass(frozen=True)
+class Start:
+    """Where the training begins.
+
+    Attributes:
+        step: Optimizer steps done; 0 at the beginning of a run.
+        notes: What could not be restored exactly, one sentence each.
+        overrides: On a fork, settings in force that differ from the saved ones: `[saved, now]`.
+    """
+
+    step: int = 0
+    tokens: int = 0
+    path: Path | None = None
+    notes: tuple[str, ...] = ()
+    overrides: dict[str, list[Any]] = field(default_factory=dict)
+
+    @property
+    def resumed(self) -> bool:
+        """Say whether a checkpoint was loaded."""
+        return self.path is not None
+
+
+def restore(ranks: Ranks, folder: Path, parts: Parts, expected: Expected, *, fork: bool) -> Start:
+    """Load a checkpoint into the parts; the same call on every rank.
+
+    Raises:
+        RestoreError: it differs from the run, or is damaged; raised on every rank, before anything
+            was changed.
+    """
+    manifest = _read_manifest(folder)
+    notes = _refuse_differences(folder, manifest, expected)
+    ranks.agree(lambda: _refuse_damage(folder, manifest, ranks), RestoreError)
+    ranks.agree(lambda: _refuse_misfit(folder, manifest, parts), RestoreError)
+    loaded = ranks.agree(lambda: _load(folder, manifest, parts, ranks, fork), RestoreError)
+    notes += [note for _, rank_notes in loaded for note in rank_notes]
+    return Start(manifest.step, max(manifest.tokens, 0), folder, tuple(notes), loaded[0][0])
+
+
+def _read_manifest(folder: Path) -> Manifest:
+    try:
+        manifest = read(folder)
+    except ManifestError as error:
+        raise RestoreError(f"Cannot resume: {error}") from error
+    if manifest.missing_components:
+        raise RestoreError(
+            f"Cannot resume from {folder}: its {', '.join(manifest.missing_components)} is missing. "
+            "Choose another checkpoint."
+        )
+    return manifest
+
+
+def _refuse_differences(folder: Path, manifest: Manifest, expected: Expected) -> list[str]:
+    found = compare(manifest, expected)
+    blocking = [item for item in found if item.blocks]
+    if blocking:
+        raise RestoreError(
+            f"Cannot resume from {folder}: it differs from the run's config in {describe(blocking)}. "
+            "Choose a checkpoint of this config, or put the config right."
+        )
+    return [f"Restored although different: {describe([item])}." for item in found]
+
+
+def _refuse_damage(folder: Path, manifest: Manifest, ranks: Ranks) -> None:
+    """Check size, digest, form and finiteness of this rank's share of the files."""
+    for entry in manifest.files[ranks.rank :: ranks.size]:
+        reason = _damage(folder, entry, manifest.digest_algorithm)
+        if reason:
+            raise RestoreError(f"{folder / entry.path} {reason}. Choose another checkpoint.")
+
+
+def _damage(folder: Path, entry: FileEntry, algorithm: str) -> str:
+    found = read_file(folder, entry.path, algorithm=algorithm)
+    if found.size is not None and found.size != entry.size:
+        return f"has {found.size:,} bytes instead of {entry.size:,}"
+    if found.error:
+        return found.error
+    if found.digest != entry.digest:
+        return "has another digest than was saved"
+    if found.not_finite:
+        return f"holds values that are not finite, in {found.not_finite[0].tensor}"
+    return ""
+
+
+def _refuse_misfit(folder: Path, manifest: Manifest, parts: Parts) -> None:
+    """Compare tensors, parameters and groups, by name, before anything is loaded."""
+    unread = [entry.path for entry in manifest.files if not _is_ours(entry.path)]
+    if unread:
+        raise RestoreError(
+            f"{folder} holds {', '.join(unread)}: only safetensors and JSON are loaded."
+        )
+    named = network_state.named_tensors(parts.model)
+    found = network_state.structure_differences(
+        manifest.components["model"], entries_of(named.tensors), named.aliases
+    )
+    document = optimizer_state.check(_document(folder, OPTIMIZER_FILE))
+    found += optimizer_state.differences(document, parts.optimizer, parts.model)
+    for name in ("scheduler", "sampler", "scaler"):
+        if (getattr(parts, name) is None) != (name not in manifest.components):
+            words = "has none" if getattr(parts, name) is None else "was not saved"
+            found.append(f"the {name} {words}" if "saved" in words else f"the run {words}: {name}")
+    if found:
+        more = f" and {len(found) - 8} more" if len(found) > 8 else ""
+        raise RestoreError(
+            f"Cannot resume from {folder}: {'; '.join(found[:8])}{more}. "
+            "Put the network and the optimizer back as they were, or choose another checkpoint."
+        )
+
+
+def _load(
+    folder: Path, manifest: Manifest, parts: Parts, ranks: Ranks, fork: bool
+) -> tuple[dict[str, list[Any]], list[str]]:
+    """Load everything; the random state last, since loading may draw."""
+    network_state.load_network(parts.model, folder, manifest.components["model"])
+    moments = {
+        name: tensor
+        for path in manifest.components["optimizer"].files
+        if path.endswith(".safetensors")
+        for name, tensor in load_file(folder, path)
+    }
+    document = _document(folder, OPTIMIZER_FILE)
+    overrides = optimizer_state.load(
+        parts.optimizer, parts.model, document, moments, keep_settings=fork
+    )
+    if parts.scheduler is not None:
+        state = _document(folder, SCHEDULER_FILE)["state"]
+        load_scheduler(parts.scheduler, parts.optimizer, state, keep_settings=fork)
+    if parts.scaler is not None:
+        parts.scaler.load_state_dict(_document(folder, SCALER_FILE)["state"])
+    same_world = manifest.world.get("size", 1) == ranks.size
+    if parts.sampler is not None:
+        path = rank_file("sampler", ranks.rank if same_world else 0)
+        parts.sampler.load_state_dict(_document(folder, path)["state"])
+    return overrides, _restore_random_state(folder, manifest, ranks, same_world)
+
+
+def _restore_random_state(
+    folder: Path, manifest: Manifest, ranks: Ranks, same_world: bool
+) -> list[str]:
+    path = rank_file("rng", ranks.rank)
+    if not same_world or path not in manifest.components["rng"].files:
+        return [
+            f"Rank {ranks.rank} keeps a fresh random state: the checkpoint has none of its own."
+        ]
+    try:
+        random_state.restore(_document(folder, path)["state"])
+    except ValueError as error:
+        return [f"Rank {ranks.rank}: {error}"]
+    return []
+
+
+def _is_ours(path: str) -> bool:
+    return path.endswith((".safetensors", ".json"))
+
+
+def _document(folder: Path, path: str) -> Any:
+    try:
+        with os.fdopen(open_inside(folder, path), "rb") as file:
+            return json.load(file)
+    except (OSError, ValueError, PathError, FormatError) as error:
+        raise RestoreError(f"{folder / path} cannot be read: {error}") from error
