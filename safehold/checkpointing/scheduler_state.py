@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 from torch.optim import Optimizer
+from torch.optim.lr_scheduler import LambdaLR, LRScheduler
+
+from safehold.checkpointing.errors import RestoreError
 
 # How far a schedule has come, in torch.optim's words and in ours.
 _COUNTERS = ("last_epoch", "_step_count", "last_update")
@@ -27,14 +31,24 @@ def load_scheduler(
         return
     counters = {key: state[key] for key in _COUNTERS if key in state}
     scheduler.load_state_dict({**scheduler.state_dict(), **counters})
-    rates = _closed_form(scheduler)
-    for group, rate in zip(optimizer.param_groups, rates or [], strict=False):
+    for group, rate in zip(optimizer.param_groups, _closed_form(scheduler) or [], strict=False):
         group["lr"] = rate
 
 
 def _closed_form(scheduler: Any) -> list[float] | None:
-    """Return the rates at the schedule's position, None where it sets them itself at each update."""
-    for name in ("_get_closed_form_lr", "get_lr"):
-        if hasattr(scheduler, name):
-            return list(getattr(scheduler, name)())
-    return None
+    """Return the rates at the schedule's position, None where it sets them itself at each update.
+
+    Raises:
+        RestoreError: a schedule of torch that only knows how to go from one rate to the next.
+    """
+    if not isinstance(scheduler, LRScheduler):
+        return None
+    if isinstance(scheduler, LambdaLR):
+        with warnings.catch_warnings(action="ignore"):  # torch expects the call inside step()
+            return [float(rate) for rate in scheduler.get_lr()]
+    if not hasattr(scheduler, "_get_closed_form_lr"):
+        raise RestoreError(
+            f"A fork cannot place {type(scheduler).__name__} at a step: it has no closed form. "
+            "Use a LambdaLR, or resume the run itself."
+        )
+    return list(scheduler._get_closed_form_lr())

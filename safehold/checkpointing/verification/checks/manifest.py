@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
+from safehold.checkpointing.staging import is_garbage
 from safehold.checkpointing.verification.base import check
 from safehold.checkpointing.verification.facts import Facts
 from safehold.findings import Finding, fail, info
@@ -12,9 +14,15 @@ from safehold.findings import Finding, fail, info
 @check("CKPT-5.manifest")
 def manifest(facts: Facts) -> Iterator[Finding]:
     """A manifest is there, parses, and names only files inside the folder."""
+    if is_garbage(Path(facts.name).name):
+        yield fail(
+            f"{facts.name} is what a save left that was never finished.",
+            evidence={"path": facts.name},
+            advice="Resume from another checkpoint; this folder may be deleted.",
+        )
     if facts.manifest_error:
         yield fail(
-            f"{facts.manifest_error}",
+            facts.manifest_error,
             evidence={"path": facts.name},
             advice="Resume from another checkpoint; this one was never finished or was damaged.",
         )

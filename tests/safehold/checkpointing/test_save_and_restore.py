@@ -1,0 +1,180 @@
+"""A resumed training goes on as if it had never stopped, or says what does not fit."""
+
+import random
+
+import numpy as np
+import pytest
+import torch
+
+from safehold.checkpointing.errors import RestoreError
+from safehold.checkpointing.verification import verify
+from tests.safehold.checkpointing.training import CONFIG, Network, Training, step_folder
+
+
+def test_resumed_training_continues_bit_for_bit(tmp_path):
+    whole = Training(tmp_path / "other").steps(12)
+    first = Training(tmp_path)
+    before = first.steps(5)
+    first.checkpointer.save(5)
+    second = Training(tmp_path, resume_from=step_folder(tmp_path, 5), attempt="2")
+    start = second.checkpointer.restore_or_start()
+    assert (start.step, start.tokens, start.resumed) == (5, 120, True)
+    assert start.notes == ()
+    assert before + second.steps(7) == whole
+
+
+def test_interrupted_twice_uses_the_same_rates(tmp_path):
+    whole = [rate for _, rate in Training(tmp_path / "other").steps(9)]
+    rates, resume_from = [], None
+    for attempt, count in enumerate((2, 4, 3), start=1):
+        training = Training(tmp_path, resume_from=resume_from, attempt=str(attempt))
+        training.checkpointer.restore_or_start()
+        rates += [rate for _, rate in training.steps(count)]
+        training.checkpointer.save(len(rates))
+        resume_from = step_folder(tmp_path, len(rates), str(attempt))
+    assert rates == whole
+
+
+def test_every_random_generator_is_restored(tmp_path):
+    random.seed(1)
+    np.random.seed(2)
+    training = Training(tmp_path)
+    random.gauss(0, 1)
+    np.random.standard_normal(3)
+    training.checkpointer.save(1)
+    drawn = [random.gauss(0, 1), np.random.standard_normal(), torch.rand(1).item()]
+    again = Training(tmp_path, resume_from=step_folder(tmp_path, 1), attempt="2")
+    again.checkpointer.restore_or_start()
+    assert [random.gauss(0, 1), np.random.standard_normal(), torch.rand(1).item()] == drawn
+
+
+def test_saved_checkpoint_verifies(tmp_path):
+    training = Training(tmp_path)
+    training.steps(3)
+    manifest = training.checkpointer.save(3)
+    result = verify(step_folder(tmp_path, 3))
+    assert result.verdict == "pass", result.reasons
+    assert result.manifest == manifest
+    assert manifest.components["model"].aliases == {"output.weight": "embed.weight"}
+    assert manifest.tokens == 72
+    assert training.host.states == ["writing", "complete"]
+
+
+def test_start_without_a_checkpoint_is_at_zero(tmp_path):
+    start = Training(tmp_path).checkpointer.restore_or_start()
+    assert (start.step, start.tokens, start.resumed) == (0, 0, False)
+
+
+@pytest.mark.parametrize(
+    ("section", "key", "value", "named"),
+    [
+        ("network", "layers", 2, "model.layers"),
+        ("tokenizer", "digest", "blake3:other", "tokenizer_digest"),
+        ("data", "version", "blake3:other", "data_version"),
+        ("data", "mix", {"code": 1.0}, "mix_version"),
+    ],
+)
+def test_difference_from_the_config_is_named_and_refused(tmp_path, section, key, value, named):
+    Training(tmp_path).checkpointer.save(1)
+    config = {**CONFIG, section: {**CONFIG[section], key: value}}
+    again = Training(
+        tmp_path, resume_from=step_folder(tmp_path, 1), attempt="2", fork=True, config=config
+    )
+    with pytest.raises(RestoreError, match=named):
+        again.checkpointer.restore_or_start()
+
+
+def test_another_config_needs_a_fork(tmp_path):
+    Training(tmp_path).checkpointer.save(1)
+    config = {**CONFIG, "train": {"steps": 99}}
+    folder = step_folder(tmp_path, 1)
+    again = Training(tmp_path, resume_from=folder, attempt="2", config=config)
+    with pytest.raises(RestoreError, match="config_hash"):
+        again.checkpointer.restore_or_start()
+    fork = Training(tmp_path, resume_from=folder, attempt="2", config=config, fork=True)
+    assert fork.checkpointer.restore_or_start().step == 1
+
+
+def test_moments_follow_their_names_when_the_order_changes(tmp_path):
+    training = Training(tmp_path)
+    training.steps(2)
+    training.checkpointer.save(2)
+    moments = training.optimizer.state[training.network.q.weight]["exp_avg"]
+
+    network = Network()
+    network._modules = {
+        name: network._modules[name] for name in ("k", "output", "q", "embed", "dropout")
+    }
+    again = Training(tmp_path, resume_from=step_folder(tmp_path, 2), attempt="2", network=network)
+    assert next(network.named_parameters())[0] == "k.weight"
+    again.checkpointer.restore_or_start()
+    assert torch.equal(again.optimizer.state[network.q.weight]["exp_avg"], moments)
+    assert torch.equal(network.output.weight, training.network.embed.weight)
+
+
+def test_renamed_parameter_is_refused_by_name(tmp_path):
+    Training(tmp_path).checkpointer.save(1)
+    network = Network()
+    network._modules["key"] = network._modules.pop("k")
+    network.forward = None
+    again = Training(tmp_path, resume_from=step_folder(tmp_path, 1), attempt="2", network=network)
+    with pytest.raises(RestoreError, match=r"k\.bias is saved, the network has none"):
+        again.checkpointer.restore_or_start()
+
+
+def test_untied_weight_is_refused(tmp_path):
+    Training(tmp_path).checkpointer.save(1)
+    network = Network()
+    network.output.weight = torch.nn.Parameter(network.embed.weight.detach().clone())
+    again = Training(tmp_path, resume_from=step_folder(tmp_path, 1), attempt="2", network=network)
+    with pytest.raises(RestoreError, match=r"output\.weight is new in the network"):
+        again.checkpointer.restore_or_start()
+
+
+def test_other_groups_are_refused(tmp_path):
+    training = Training(tmp_path)
+    training.checkpointer.save(1)
+    again = Training(tmp_path, resume_from=step_folder(tmp_path, 1), attempt="2")
+    bias = again.optimizer.param_groups[0]["params"].pop()
+    again.optimizer.add_param_group({"params": [bias], "weight_decay": 0.0})
+    with pytest.raises(RestoreError, match="grouped in another way"):
+        again.checkpointer.restore_or_start()
+
+
+def test_fork_keeps_the_new_settings_from_the_first_update(tmp_path):
+    training = Training(tmp_path, lr=3e-4)
+    training.steps(8)
+    training.checkpointer.save(8)
+    folder = step_folder(tmp_path, 8)
+    fork = Training(
+        tmp_path, resume_from=folder, attempt="2", fork=True, lr=1.5e-4, betas=(0.0, 0.95)
+    )
+    start = fork.checkpointer.restore_or_start()
+    _, rate = fork.step()
+    assert rate == pytest.approx(1.5e-4 * 0.8, rel=1e-12)
+    assert fork.optimizer.param_groups[0]["betas"] == (0.0, 0.95)
+    assert start.overrides["betas"] == [[0.9, 0.95], [0.0, 0.95]]
+
+
+def test_resume_puts_saved_settings_back(tmp_path):
+    training = Training(tmp_path)
+    training.steps(4)
+    training.checkpointer.save(4)
+    again = Training(tmp_path, resume_from=step_folder(tmp_path, 4), attempt="2", lr=5.0)
+    again.checkpointer.restore_or_start()
+    assert again.optimizer.param_groups[0]["lr"] == training.optimizer.param_groups[0]["lr"]
+
+
+def test_low_precision_weights_keep_their_full_precision_moments(tmp_path):
+    training = Training(tmp_path)
+    training.steps(2)
+    moments = training.optimizer.state[training.network.q.weight]["exp_avg"].clone()
+    training.network.bfloat16()
+    training.checkpointer.save(2)
+    again = Training(
+        tmp_path, resume_from=step_folder(tmp_path, 2), attempt="2", network=Network().bfloat16()
+    )
+    again.checkpointer.restore_or_start()
+    restored = again.optimizer.state[again.network.q.weight]["exp_avg"]
+    assert restored.dtype == torch.float32
+    assert torch.equal(restored, moments)
