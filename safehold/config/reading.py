@@ -83,10 +83,10 @@ def _read_toml(text: str) -> tuple[Any, dict[str, int]]:
     try:
         return tomllib.loads(text.replace("\r\n", "\n")), _toml_lines(text)
     except ValueError as error:  # TOMLDecodeError, and an integer with too many digits
-        found = re.search(r" \(at line (\d+), column \d+\)$", str(error))
+        found = re.search(r" \(at (?:line (\d+), column \d+|end of document)\)$", str(error))
         _refuse(
             f"Not valid TOML: {str(error)[: found.start()] if found else error}.",
-            line=int(found[1]) if found else None,
+            line=int(found[1]) if found and found[1] else None,
         )
 
 

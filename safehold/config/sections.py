@@ -27,6 +27,8 @@ def _without_controls(value: str, allowed: str) -> str:
     for character in value:
         if (ord(character) < 32 or ord(character) == 127) and character not in allowed:
             raise ValueError(f"holds the control character U+{ord(character):04X}")
+        if 0xD800 <= ord(character) <= 0xDFFF:
+            raise ValueError(f"holds half of a surrogate pair, U+{ord(character):04X}")
     return value
 
 

@@ -16,6 +16,13 @@ from safehold.config.schema import RunConfig
 
 Document = TypeVar("Document", bound=BaseModel)
 
+# Where pydantic speaks of Python's types.
+WORDS = {
+    "tuple_type": "It should be a list",
+    "dict_type": "It should be a table",
+    "model_type": "It should be a table of fields",
+    "bool_type": "It should be true or false",
+}
 STEP_FIELDS = frozenset(
     {
         "train.steps",
@@ -85,7 +92,7 @@ def _from_pydantic(details: ErrorDetails, root: type[BaseModel]) -> ConfigError:
         return ConfigError(path, "It is missing and has no default.", code=code)
     if kind == "extra_forbidden":
         return ConfigError(path, "There is no such field.", _near(path, root))
-    message = re.sub(r"^(Value error, |Input )", "It ", details["msg"])
+    message = WORDS.get(kind) or re.sub(r"^(Value error, |Input )", "It ", details["msg"])
     return ConfigError(path, f"{message}; it is {_shown(value)}.", _hint(value, kind), code=code)
 
 

@@ -1,0 +1,5 @@
+"""Where the cases lie."""
+
+from pathlib import Path
+
+CASES = Path(__file__).parent
