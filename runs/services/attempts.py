@@ -63,6 +63,7 @@ def create_attempt(
         start_checkpoint=start, start_step=start.get("step", 0), token_salt=salt,
         token_hash=tokens.hash_token(token),
     )  # fmt: skip
+    resume_points.record_start(attempt)
     _keep_change(attempt, old="", reason=reason)
     begins = f"from step {attempt.start_step}" if start else "from the beginning"
     events.record(

@@ -57,6 +57,8 @@ def _insert_once(event: Event) -> bool:
     try:
         with transaction.atomic():
             event.save(force_insert=True)
-    except IntegrityError:  # the key is known; foreign keys are checked at the end of the transaction
+    except (
+        IntegrityError
+    ):  # the key is known; foreign keys are checked at the end of the transaction
         return False
     return True

@@ -3,24 +3,51 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from runs.models import Run
+from controlplane.common.errors import NotFound
+from runs.models import Attempt, Run
 
 # {"id", "path", "run", "step"} of a checkpoint, or None where the run has none that may be used.
 Provider = Callable[[Run], Mapping[str, Any] | None]
+# The same facts of one checkpoint, by its id and the project that it must belong to.
+Finder = Callable[[int, int], Mapping[str, Any]]
+# Keeps from which checkpoint a new attempt begins, in the transaction that creates it.
+Recorder = Callable[[Attempt], None]
 _provider: Provider | None = None
+_finder: Finder | None = None
+_recorder: Recorder | None = None
 KEYS = ("id", "path", "run", "step")
 
 
-def register(provider: Provider) -> None:
-    """Name the function that picks the checkpoint; called once, when the registry's app is ready."""
-    global _provider
-    _provider = provider
+def register(
+    provider: Provider, *, finder: Finder | None = None, recorder: Recorder | None = None
+) -> None:
+    """Name the functions of the registry; called once, when its app is ready."""
+    global _provider, _finder, _recorder
+    _provider, _finder, _recorder = provider, finder, recorder
 
 
 def newest(run: Run) -> dict[str, Any]:
     """Return the newest checkpoint that the run may resume from, or {} where there is none."""
     found = _provider(run) if _provider is not None else None
     return cleaned(found)
+
+
+def find(checkpoint_id: int, *, project_id: int) -> dict[str, Any]:
+    """Return the facts of a checkpoint that a run of this project may begin from.
+
+    Raises:
+        NotFound: The project has no such checkpoint.
+        Conflict: It is not proved whole.
+    """
+    if _finder is None:
+        raise NotFound(f"There is no checkpoint {checkpoint_id} in this project.")
+    return cleaned(_finder(checkpoint_id, project_id))
+
+
+def record_start(attempt: Attempt) -> None:
+    """Have the registry keep from which checkpoint the attempt begins; nothing for a fresh start."""
+    if _recorder is not None and attempt.start_checkpoint:
+        _recorder(attempt)
 
 
 def cleaned(checkpoint: Mapping[str, Any] | None) -> dict[str, Any]:

@@ -1,0 +1,186 @@
+"""Reading points of a run: chunks at the level that is wanted, then the batches not yet compacted.
+
+The tail is read before the chunks: a batch that compaction moves in between is then met twice, never missed,
+and one point a step is kept in the end.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from django.db.models import Q
+
+from runs.metricstore import levels, tail
+from runs.metricstore.codec import unpack
+from runs.metricstore.curve import Axis
+from runs.metricstore.points import Points, joined
+from runs.models import MetricChunk, Series
+
+Key = tuple[str, int]  # name, attempt id
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Range:
+    """The wanted part of an axis, both ends included; None = open. `slack` widens it (clock skew)."""
+
+    x: Axis
+    start: int | None = None
+    end: int | None = None
+    slack: int = 0
+
+    @property
+    def is_open(self) -> bool:
+        """Whether all is wanted."""
+        return self.start is None and self.end is None
+
+    def share(self, least: int, most: int) -> float:
+        """Return which share of a stretch of the axis lies within, were its points spread evenly."""
+        start = least if self.start is None else max(least, self.start - self.slack)
+        end = most if self.end is None else min(most, self.end + self.slack)
+        return max(0.0, min(1.0, (end - start + 1) / (most - least + 1)))
+
+    def condition(self) -> Q:
+        """Return which chunks overlap it."""
+        column, found = self.x, Q()
+        if self.end is not None:
+            found &= Q(**{f"min_{column}__lte": self.end + self.slack})
+        if self.start is not None:
+            found &= Q(**{f"max_{column}__gte": self.start - self.slack})
+        return found
+
+
+@dataclass(slots=True, eq=False)
+class Found:
+    """What is stored of one name in one attempt, by rank; `factor` is the level that was read."""
+
+    rank: int = 0
+    series_id: int | None = None
+    num_points: int = 0
+    num_not_finite: int = 0
+    min_step: int | None = None
+    max_step: int | None = None
+    last_value: float | None = None
+    factor: int = 1
+    tail: list[Points] = field(default_factory=list)
+    points: Points | None = None
+
+    def add(self, points: Points) -> None:
+        """Add points of the tail."""
+        self.tail.append(points)
+        least = int(points.steps.min())
+        self.min_step = least if self.min_step is None else min(self.min_step, least)
+
+
+def gather(
+    attempt_ids: Collection[int],
+    names: Collection[str],
+    within: Range,
+    budget: int,
+    rank: int | None = None,
+) -> dict[Key, Found]:
+    """Return the points of each name and attempt, sorted by step, at a level that suits the budget."""
+    stored = tail.read(attempt_ids)
+    found = _series(attempt_ids, names, rank)
+    _add_tail(found, stored, frozenset(names), rank)
+    by_series = {one.series_id: one for one in found.values() if one.series_id is not None}
+    _choose_levels(found, by_series, within, budget)
+    chunks = _chunks(by_series, within)
+    for one in found.values():
+        ends = [levels.reduced(joined(one.tail), one.factor)] if one.tail else []
+        one.points = joined([*chunks[one.series_id], *ends]).sorted_by_step().newest_of_each_step()
+    return found
+
+
+def _series(
+    attempt_ids: Collection[int], names: Collection[str], rank: int | None
+) -> dict[Key, Found]:
+    rows = Series.objects.filter(attempt_id__in=attempt_ids, name__in=names).order_by("-rank")
+    if rank is not None:
+        rows = rows.filter(rank=rank)
+    found: dict[Key, Found] = {}
+    for row in rows.values_list(
+        "name",
+        "attempt_id",
+        "rank",
+        "pk",
+        "num_points",
+        "num_not_finite",
+        "min_step",
+        "max_step",
+        "last_value",
+    ):
+        found[row[0], row[1]] = Found(*row[2:])  # the lowest rank comes last and stands
+    return found
+
+
+def _add_tail(
+    found: dict[Key, Found],
+    stored: Iterable[tail.Stored],
+    names: frozenset[str],
+    rank: int | None,
+) -> None:
+    for one in stored:
+        if rank is not None and one.batch.rank != rank:
+            continue
+        for column in one.batch.columns:
+            if column.name not in names:
+                continue
+            key = (column.name, one.attempt_id)
+            held = found.setdefault(key, Found(rank=one.batch.rank))
+            if held.rank == one.batch.rank and column.num_points:
+                held.add(tail.points_of(one, column))
+
+
+def _choose_levels(
+    found: Mapping[Key, Found], by_series: Mapping[int, Found], within: Range, budget: int
+) -> None:
+    wanted = {pk: float(one.num_points) for pk, one in by_series.items()}
+    if not within.is_open and by_series:
+        wanted = _estimated(by_series, within)
+    sums: dict[str, float] = defaultdict(float)
+    for (name, _), one in found.items():
+        sums[name] += wanted.get(one.series_id or 0, 0) + sum(_count(p, within) for p in one.tail)
+    for (name, _), one in found.items():
+        one.factor = levels.factor_for(int(sums[name]), budget)
+
+
+def _estimated(series_ids: Iterable[int], within: Range) -> dict[int, float]:
+    column = within.x
+    rows = MetricChunk.objects.filter(within.condition(), series_id__in=list(series_ids))
+    wanted: dict[int, float] = defaultdict(float)
+    for pk, num_points, least, most in rows.values_list(
+        "series_id", "num_points", f"min_{column}", f"max_{column}"
+    ):
+        wanted[pk] += num_points * within.share(least, most)
+    return wanted
+
+
+def _count(points: Points, within: Range) -> int:
+    if within.is_open:
+        return points.size
+    x = {"step": points.steps, "tokens": points.tokens, "time": points.times}[within.x]
+    least = np.iinfo(np.int64).min if within.start is None else within.start - within.slack
+    most = np.iinfo(np.int64).max if within.end is None else within.end + within.slack
+    return int(((x >= least) & (x <= most)).sum())
+
+
+def _chunks(by_series: Mapping[int, Found], within: Range) -> dict[int | None, list[Points]]:
+    chunks: dict[int | None, list[Points]] = defaultdict(list)
+    groups: dict[int, list[int]] = defaultdict(list)
+    for pk, one in by_series.items():
+        groups[one.factor].append(pk)
+    for factor, series_ids in groups.items():
+        for series_id, data in _rows(series_ids, factor, within):
+            chunks[series_id].append(unpack(data).points)
+    return chunks
+
+
+def _rows(
+    series_ids: Sequence[int], factor: int, within: Range
+) -> Iterable[tuple[int, memoryview]]:
+    column = "raw" if factor == 1 else f"level_{factor}"
+    rows = MetricChunk.objects.filter(within.condition(), series_id__in=series_ids)
+    return rows.order_by("series_id", "number").values_list("series_id", column).iterator(200)

@@ -1,0 +1,119 @@
+"""The batches of an attempt that are not compacted yet: stored as they came, never changed."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+import numpy as np
+
+from runs.metricstore.points import Points
+from runs.models import MetricBatch
+from safehold.wire import Batch, Column, compress, decode, encode
+from safehold.wire.limits import CONTENT_MSGPACK, NO_TIME
+
+_ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
+# Decoded batches kept by a process: a page asks for the same ones again every few seconds.
+_CACHE_BYTES = 64 * 2**20
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Stored:
+    """One stored batch, decoded; `received_ms` is the server's clock when it came."""
+
+    pk: int
+    attempt_id: int
+    received_ms: int
+    batch: Batch
+
+
+def payload_of(batch: Batch) -> bytes:
+    """Return the stored form of the records of a batch; events and heartbeat are stored elsewhere."""
+    return compress(encode(batch))[0]
+
+
+def decoded(payload: bytes | memoryview) -> Batch:
+    """Return the batch of a stored payload; its first bytes say whether it is compressed."""
+    raw = bytes(payload)
+    return decode(raw, CONTENT_MSGPACK, "zstd" if raw.startswith(_ZSTD_MAGIC) else "")
+
+
+def milliseconds(moment: datetime) -> int:
+    """Return unix milliseconds."""
+    return int(moment.timestamp() * 1000)
+
+
+def points_of(stored: Stored, column: Column) -> Points:
+    """Return one column of a batch as points; a time that the sender left out is that of receipt."""
+    batch = stored.batch
+    which = slice(None) if column.index is None else column.index
+    times = batch.times[which]
+    if bool((times == NO_TIME).any()):
+        times = np.where(times == NO_TIME, stored.received_ms, times)
+    received = np.full(times.size, stored.received_ms, np.int64)
+    return Points(batch.steps[which], batch.tokens[which], times, received, column.values)
+
+
+def read(attempt_ids: Iterable[int]) -> list[Stored]:
+    """Return the uncompacted batches of these attempts in the order of arrival."""
+    rows = list(
+        MetricBatch.objects.filter(attempt_id__in=list(attempt_ids))
+        .order_by("pk")
+        .values_list("pk", "attempt_id", "received_at")
+    )
+    held = {pk: _cache.get((pk, received_at)) for pk, _, received_at in rows}
+    held |= _fetched([pk for pk, batch in held.items() if batch is None])
+    # A batch that compaction took between the two questions is in a chunk by now.
+    return [
+        Stored(pk, attempt_id, milliseconds(received_at), batch)
+        for pk, attempt_id, received_at in rows
+        if (batch := held[pk]) is not None
+    ]
+
+
+def _fetched(missing: Sequence[int]) -> Mapping[int, Batch]:
+    if not missing:
+        return {}
+    rows = MetricBatch.objects.filter(pk__in=missing).values_list("pk", "received_at", "payload")
+    found = {}
+    for pk, received_at, payload in rows.iterator(chunk_size=256):
+        found[pk] = decoded(payload)
+        _cache.put((pk, received_at), found[pk])
+    return found
+
+
+class _Cache:
+    """The newest decoded batches, up to a number of bytes. Safe for threads."""
+
+    def __init__(self, limit_bytes: int) -> None:
+        self._limit = limit_bytes
+        self._used = 0
+        self._lock = threading.Lock()
+        self._batches: OrderedDict[tuple[int, datetime], Batch] = OrderedDict()
+
+    def get(self, key: tuple[int, datetime]) -> Batch | None:
+        with self._lock:
+            found = self._batches.get(key)
+            if found is not None:
+                self._batches.move_to_end(key)
+            return found
+
+    def put(self, key: tuple[int, datetime], batch: Batch) -> None:
+        with self._lock:
+            if key in self._batches:
+                return
+            self._batches[key] = batch
+            self._used += _size(batch)
+            while self._used > self._limit and self._batches:
+                self._used -= _size(self._batches.popitem(last=False)[1])
+
+
+def _size(batch: Batch) -> int:
+    # 600 bytes: objects and name of a column; 12: a value with its position.
+    return 24 * batch.n + 600 * len(batch.columns) + 12 * batch.num_points
+
+
+_cache = _Cache(_CACHE_BYTES)
