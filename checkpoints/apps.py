@@ -3,3 +3,11 @@ from django.apps import AppConfig
 
 class CheckpointsConfig(AppConfig):
     name = "checkpoints"
+
+    def ready(self) -> None:
+        from checkpoints import recovery
+        from runs.services import resume_points
+
+        resume_points.register(
+            recovery.newest, finder=recovery.find, recorder=recovery.record_start
+        )

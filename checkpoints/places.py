@@ -4,12 +4,15 @@ Pure but for resolving links of the path that was sent.
 """
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 from controlplane.common.errors import Invalid
 
 _LONGEST_PATH = 1024  # bounds the unique index; far above what the writer makes
+# An escaped NUL; an even number of backslashes before it would be text.
+_NUL = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")
 
 
 def inside_attempt(path: object, *, root: Path, run_id: int, number: int) -> str:
@@ -41,8 +44,10 @@ def storable(data: dict[str, Any], name: str = "manifest") -> dict[str, Any]:
         text = json.dumps(data, ensure_ascii=False, allow_nan=False)
         text.encode()
     except (ValueError, TypeError, RecursionError) as error:
-        raise Invalid(f"`{name}` cannot be stored as JSON: {error}.", fields={name: [str(error)]}) from error
-    if "\\u0000" in text:
+        raise Invalid(
+            f"`{name}` cannot be stored as JSON: {error}.", fields={name: [str(error)]}
+        ) from error
+    if _NUL.search(text):
         raise Invalid(f"`{name}` holds a NUL character.", fields={name: ["holds a NUL character"]})
     return data
 

@@ -33,6 +33,9 @@ MOVES: dict[State, frozenset[State]] = {
 }
 # Recovery may begin from these and from no other.
 USABLE = frozenset({State.VERIFIED, State.STABLE})
+# A run stopped by a person may go on from its last save before the proof is done: the trainer checks
+# every digest again when it loads. Recovery after a failure waits for the proof.
+MAY_BEGIN = USABLE | {State.COMPLETE}
 # All bytes are on stable storage: there is something to verify.
 SAVED = frozenset({State.COMPLETE, State.VERIFIED, State.STABLE, State.DAMAGED})
 # What the writer may still tell; after these only a verification has a say.

@@ -24,6 +24,11 @@ SAFEHOLD_PAUSE_HOLD_SECONDS = env.integer("SAFEHOLD_PAUSE_HOLD_SECONDS", 1800)
 SAFEHOLD_STOP_GRACE_SECONDS = env.integer("SAFEHOLD_STOP_GRACE_SECONDS", 60)
 SAFEHOLD_START_TIMEOUT_SECONDS = env.integer("SAFEHOLD_START_TIMEOUT_SECONDS", 600, least=10)
 SAFEHOLD_LATE_METRICS_SECONDS = env.integer("SAFEHOLD_LATE_METRICS_SECONDS", 24 * 3600)
+# How often a verification is begun before it is given up, and when a verified checkpoint is stable: so
+# many healthy steps later, no loss further above its moving average than that share.
+SAFEHOLD_VERIFY_TRIES = env.integer("SAFEHOLD_VERIFY_TRIES", 3, least=1)
+SAFEHOLD_STABLE_STEPS = env.integer("SAFEHOLD_STABLE_STEPS", 50, least=1)
+SAFEHOLD_STABLE_RISE_PERCENT = env.integer("SAFEHOLD_STABLE_RISE_PERCENT", 20, least=1)
 SAFEHOLD_INGEST_MAX_BYTES = env.integer("SAFEHOLD_INGEST_MAX_BYTES", 64 * 1024 * 1024, least=1024)
 
 _public = urlsplit(SAFEHOLD_PUBLIC_URL)
@@ -237,6 +242,11 @@ LOGGING = {
         }
     },
     "root": {"handlers": ["stdout"], "level": env.text("SAFEHOLD_LOG_LEVEL", "INFO")},
+    # A line for every periodic task and every request of ours would bury the events.
+    "loggers": {
+        name: {"level": "WARNING"}
+        for name in ("celery.beat", "celery.worker.strategy", "celery.app.trace", "httpx")
+    },
 }
 
 SILENCED_SYSTEM_CHECKS = (

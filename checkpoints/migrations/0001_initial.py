@@ -6,104 +6,215 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
     dependencies = [
-        ('runs', '0001_initial'),
+        ("runs", "0001_initial"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='Checkpoint',
+            name="Checkpoint",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('step', models.BigIntegerField()),
-                ('tokens', models.BigIntegerField(blank=True, null=True)),
-                ('kind', models.CharField(choices=[('anchor', 'Anchor'), ('snapshot', 'Snapshot')], max_length=10)),
-                ('state', models.CharField(choices=[('writing', 'Writing'), ('complete', 'Complete'), ('verified', 'Verified'), ('stable', 'Stable'), ('damaged', 'Damaged'), ('failed', 'Failed'), ('deleting', 'Deleting'), ('deleted', 'Deleted')], default='writing', max_length=10)),
-                ('state_at', models.DateTimeField()),
-                ('path', models.TextField()),
-                ('size_bytes', models.BigIntegerField(default=0)),
-                ('manifest', models.JSONField(default=dict)),
-                ('config_hash', models.CharField(blank=True, max_length=80)),
-                ('data_version', models.CharField(blank=True, max_length=80)),
-                ('tokenizer_digest', models.CharField(blank=True, max_length=80)),
-                ('is_pinned', models.BooleanField(default=False)),
-                ('error', models.TextField(blank=True)),
-                ('created_at', models.DateTimeField()),
-                ('saved_at', models.DateTimeField(blank=True, null=True)),
-                ('verified_at', models.DateTimeField(blank=True, null=True)),
-                ('judged_at', models.DateTimeField(blank=True, null=True)),
-                ('judgement', models.TextField(blank=True)),
-                ('attempt', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='checkpoints', to='runs.attempt')),
-                ('parent', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='children', to='checkpoints.checkpoint')),
-                ('run', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='checkpoints', to='runs.run')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("step", models.BigIntegerField()),
+                ("tokens", models.BigIntegerField(blank=True, null=True)),
+                (
+                    "kind",
+                    models.CharField(
+                        choices=[("anchor", "Anchor"), ("snapshot", "Snapshot")], max_length=10
+                    ),
+                ),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[
+                            ("writing", "Writing"),
+                            ("complete", "Complete"),
+                            ("verified", "Verified"),
+                            ("stable", "Stable"),
+                            ("damaged", "Damaged"),
+                            ("failed", "Failed"),
+                            ("deleting", "Deleting"),
+                            ("deleted", "Deleted"),
+                        ],
+                        default="writing",
+                        max_length=10,
+                    ),
+                ),
+                ("state_at", models.DateTimeField()),
+                ("path", models.TextField()),
+                ("size_bytes", models.BigIntegerField(default=0)),
+                ("manifest", models.JSONField(default=dict)),
+                ("config_hash", models.CharField(blank=True, max_length=80)),
+                ("data_version", models.CharField(blank=True, max_length=80)),
+                ("tokenizer_digest", models.CharField(blank=True, max_length=80)),
+                ("is_pinned", models.BooleanField(default=False)),
+                ("error", models.TextField(blank=True)),
+                ("created_at", models.DateTimeField()),
+                ("saved_at", models.DateTimeField(blank=True, null=True)),
+                ("verified_at", models.DateTimeField(blank=True, null=True)),
+                ("judged_at", models.DateTimeField(blank=True, null=True)),
+                ("judgement", models.TextField(blank=True)),
+                (
+                    "attempt",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="checkpoints",
+                        to="runs.attempt",
+                    ),
+                ),
+                (
+                    "parent",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="children",
+                        to="checkpoints.checkpoint",
+                    ),
+                ),
+                (
+                    "run",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="checkpoints",
+                        to="runs.run",
+                    ),
+                ),
             ],
             options={
-                'ordering': ['-pk'],
+                "ordering": ["-pk"],
             },
         ),
         migrations.CreateModel(
-            name='StartedFrom',
+            name="StartedFrom",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('at', models.DateTimeField()),
-                ('overrides', models.JSONField(default=dict)),
-                ('attempt', models.OneToOneField(on_delete=django.db.models.deletion.PROTECT, related_name='started_from', to='runs.attempt')),
-                ('checkpoint', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='started_attempts', to='checkpoints.checkpoint')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("at", models.DateTimeField()),
+                ("overrides", models.JSONField(default=dict)),
+                (
+                    "attempt",
+                    models.OneToOneField(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="started_from",
+                        to="runs.attempt",
+                    ),
+                ),
+                (
+                    "checkpoint",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="started_attempts",
+                        to="checkpoints.checkpoint",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='Verification',
+            name="Verification",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('state', models.CharField(choices=[('requested', 'Requested'), ('running', 'Running'), ('done', 'Done'), ('failed', 'Failed')], default='requested', max_length=10)),
-                ('verdict', models.CharField(blank=True, max_length=8)),
-                ('findings', models.JSONField(default=list)),
-                ('facts', models.JSONField(default=dict)),
-                ('requested_at', models.DateTimeField()),
-                ('started_at', models.DateTimeField(blank=True, null=True)),
-                ('ended_at', models.DateTimeField(blank=True, null=True)),
-                ('lease_until', models.DateTimeField(blank=True, null=True)),
-                ('num_tries', models.PositiveSmallIntegerField(default=0)),
-                ('progress_bytes', models.BigIntegerField(default=0)),
-                ('worker', models.CharField(blank=True, max_length=120)),
-                ('error', models.TextField(blank=True)),
-                ('checkpoint', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='verifications', to='checkpoints.checkpoint')),
-                ('requested_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[
+                            ("requested", "Requested"),
+                            ("running", "Running"),
+                            ("done", "Done"),
+                            ("failed", "Failed"),
+                        ],
+                        default="requested",
+                        max_length=10,
+                    ),
+                ),
+                ("verdict", models.CharField(blank=True, max_length=8)),
+                ("findings", models.JSONField(default=list)),
+                ("facts", models.JSONField(default=dict)),
+                ("requested_at", models.DateTimeField()),
+                ("started_at", models.DateTimeField(blank=True, null=True)),
+                ("ended_at", models.DateTimeField(blank=True, null=True)),
+                ("lease_until", models.DateTimeField(blank=True, null=True)),
+                ("num_tries", models.PositiveSmallIntegerField(default=0)),
+                ("progress_bytes", models.BigIntegerField(default=0)),
+                ("worker", models.CharField(blank=True, max_length=120)),
+                ("error", models.TextField(blank=True)),
+                (
+                    "checkpoint",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="verifications",
+                        to="checkpoints.checkpoint",
+                    ),
+                ),
+                (
+                    "requested_by",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
             ],
             options={
-                'ordering': ['-pk'],
+                "ordering": ["-pk"],
             },
         ),
         migrations.AddIndex(
-            model_name='checkpoint',
-            index=models.Index(fields=['run', '-step'], name='checkpoint_of_run'),
+            model_name="checkpoint",
+            index=models.Index(fields=["run", "-step"], name="checkpoint_of_run"),
         ),
         migrations.AddIndex(
-            model_name='checkpoint',
-            index=models.Index(fields=['state', 'id'], name='checkpoint_by_state'),
+            model_name="checkpoint",
+            index=models.Index(fields=["state", "id"], name="checkpoint_by_state"),
         ),
         migrations.AddIndex(
-            model_name='checkpoint',
-            index=models.Index(fields=['data_version'], name='checkpoint_by_data'),
+            model_name="checkpoint",
+            index=models.Index(fields=["data_version"], name="checkpoint_by_data"),
         ),
         migrations.AddConstraint(
-            model_name='checkpoint',
-            constraint=models.UniqueConstraint(fields=('attempt', 'step', 'kind', 'path'), name='one_checkpoint_per_save'),
+            model_name="checkpoint",
+            constraint=models.UniqueConstraint(
+                fields=("attempt", "step", "kind", "path"), name="one_checkpoint_per_save"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='checkpoint',
-            constraint=models.CheckConstraint(condition=models.Q(('step__gte', 0)), name='step_not_negative'),
+            model_name="checkpoint",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("step__gte", 0)), name="step_not_negative"
+            ),
         ),
         migrations.AddIndex(
-            model_name='verification',
-            index=models.Index(condition=models.Q(('state__in', ['requested', 'running'])), fields=['requested_at'], name='verification_open'),
+            model_name="verification",
+            index=models.Index(
+                condition=models.Q(("state__in", ["requested", "running"])),
+                fields=["requested_at"],
+                name="verification_open",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='verification',
-            constraint=models.UniqueConstraint(condition=models.Q(('state__in', ['requested', 'running'])), fields=('checkpoint',), name='one_open_verification'),
+            model_name="verification",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("state__in", ["requested", "running"])),
+                fields=("checkpoint",),
+                name="one_open_verification",
+            ),
         ),
     ]

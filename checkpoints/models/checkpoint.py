@@ -16,6 +16,10 @@ class CheckpointQuerySet(models.QuerySet["Checkpoint"]):
         """Recovery points: proved whole."""
         return self.filter(state__in=states.USABLE)
 
+    def waiting_for_proof(self) -> Self:
+        """Saved, and no verification of them was given up."""
+        return self.filter(state=states.State.COMPLETE).exclude(verifications__state="failed")
+
     def saved(self) -> Self:
         """Those whose bytes are all on stable storage, whole or not."""
         return self.filter(state__in=states.SAVED)

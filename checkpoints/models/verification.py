@@ -53,10 +53,10 @@ class Verification(models.Model):
             )
         ]
 
+    def __str__(self) -> str:
+        return f"verification of checkpoint {self.checkpoint_id}: {self.verdict or self.state}"
+
     @property
     def is_open(self) -> bool:
         """Whether a worker has it or will have it."""
         return self.state in {self.State.REQUESTED, self.State.RUNNING}
-
-    def __str__(self) -> str:
-        return f"verification of checkpoint {self.checkpoint_id}: {self.verdict or self.state}"

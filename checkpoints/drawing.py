@@ -1,0 +1,172 @@
+"""Where the parts of a lineage stand in its drawing: a lane an attempt, a column a step.
+
+Pure over what the selector read. Long chains of saves that tell nothing are drawn as one mark.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from checkpoints.models import Checkpoint
+from checkpoints.selectors.lineage import Lineage
+from checkpoints.states import State
+from runs.models import Attempt
+
+COLUMN, LANE = 72, 64
+LEFT, TOP = 236, 30
+# Of a chain longer than this only its ends and what matters are drawn. A guess: what fits a screen.
+LONGEST_CHAIN = 6
+
+
+@dataclass(frozen=True)
+class Mark:
+    """One checkpoint in the drawing."""
+
+    checkpoint: Checkpoint
+    relation: str
+    x: int
+    y: int
+
+
+@dataclass(frozen=True)
+class Gap:
+    """So many saves that are left out here."""
+
+    count: int
+    x: int
+    y: int
+
+
+@dataclass(frozen=True)
+class Lane:
+    """One attempt: a line from where it began to its last save."""
+
+    attempt: Attempt
+    y: int
+    x1: int
+    x2: int
+    is_first_of_run: bool
+    data_version: str
+
+
+@dataclass(frozen=True)
+class Branch:
+    """From a checkpoint to the lane of an attempt that began from it."""
+
+    path: str
+    is_fork: bool
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """The whole picture, in units of one pixel."""
+
+    lanes: tuple[Lane, ...]
+    marks: tuple[Mark, ...]
+    gaps: tuple[Gap, ...]
+    branches: tuple[Branch, ...]
+    width: int
+    height: int
+
+
+def draw(lineage: Lineage) -> Drawing:
+    """Place everything; lanes follow the order in which the attempts were requested."""
+    began = {start.attempt_id: start.checkpoint_id for start in lineage.starts}
+    kept = _kept(lineage, set(began.values()))
+    columns = _columns(kept, lineage)
+    rows = {attempt.pk: TOP + LANE * i for i, attempt in enumerate(lineage.attempts)}
+    marks = {
+        item.pk: Mark(item, lineage.relation(item.pk), columns[_key(item)], rows[item.attempt_id])
+        for item in kept
+    }
+    lanes = _lanes(lineage, marks, began, rows)
+    return Drawing(
+        lanes=lanes,
+        marks=tuple(marks.values()),
+        gaps=tuple(_gaps(lineage, marks)),
+        branches=tuple(_branches(lanes, marks, began)),
+        width=max([LEFT, *columns.values(), *(lane.x2 for lane in lanes)]) + COLUMN,
+        height=TOP + LANE * len(rows),
+    )
+
+
+def _kept(lineage: Lineage, starts: set[int]) -> list[Checkpoint]:
+    chains: dict[int, list[Checkpoint]] = defaultdict(list)
+    for item in lineage.checkpoints:
+        chains[item.attempt_id].append(item)
+    kept: list[Checkpoint] = []
+    for chain in chains.values():
+        if len(chain) <= LONGEST_CHAIN:
+            kept += chain
+            continue
+        current = lineage.current.pk
+        kept += [
+            item
+            for item in chain
+            if item in (chain[0], chain[-1])
+            or item.pk in starts
+            or item.pk == current
+            or item.state == State.DAMAGED
+            or item.is_pinned
+        ]
+    return sorted(kept, key=_key)
+
+
+def _key(item: Checkpoint) -> tuple[int, str]:
+    return item.step, item.kind
+
+
+def _columns(kept: Iterable[Checkpoint], lineage: Lineage) -> dict[tuple[int, str], int]:
+    keys = sorted({_key(item) for item in kept})
+    return {key: LEFT + COLUMN // 2 + COLUMN * i for i, key in enumerate(keys)}
+
+
+def _lanes(
+    lineage: Lineage, marks: dict[int, Mark], began: dict[int, int], rows: dict[int, int]
+) -> tuple[Lane, ...]:
+    saved: dict[int, list[Mark]] = defaultdict(list)
+    for mark in marks.values():
+        saved[mark.checkpoint.attempt_id].append(mark)
+    runs: set[int] = set()
+    lanes = []
+    for attempt in lineage.attempts:
+        origin = marks.get(began.get(attempt.pk, 0))
+        x1 = origin.x + COLUMN // 2 if origin else LEFT
+        own = saved[attempt.pk]
+        lanes.append(
+            Lane(
+                attempt=attempt,
+                y=rows[attempt.pk],
+                x1=x1,
+                x2=max([x1 + COLUMN // 4, *(mark.x for mark in own)]),
+                is_first_of_run=attempt.run_id not in runs,
+                data_version=next((m.checkpoint.data_version for m in own), ""),
+            )
+        )
+        runs.add(attempt.run_id)
+    return tuple(lanes)
+
+
+def _gaps(lineage: Lineage, marks: dict[int, Mark]) -> Iterable[Gap]:
+    before: dict[int, tuple[Mark | None, int]] = {}
+    for item in lineage.checkpoints:
+        last, count = before.get(item.attempt_id, (None, 0))
+        mark = marks.get(item.pk)
+        if mark is None:
+            before[item.attempt_id] = (last, count + 1)
+            continue
+        if count and last:
+            yield Gap(count, (last.x + mark.x) // 2, mark.y)
+        before[item.attempt_id] = (mark, 0)
+
+
+def _branches(
+    lanes: Iterable[Lane], marks: dict[int, Mark], began: dict[int, int]
+) -> Iterable[Branch]:
+    for lane in lanes:
+        origin = marks.get(began.get(lane.attempt.pk, 0))
+        if origin is None:
+            continue
+        middle = origin.x + COLUMN // 4
+        path = f"M{origin.x} {origin.y} C{middle} {origin.y} {origin.x} {lane.y} {lane.x1} {lane.y}"
+        yield Branch(path, is_fork=origin.checkpoint.run_id != lane.attempt.run_id)

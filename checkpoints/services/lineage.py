@@ -1,0 +1,42 @@
+"""Recording from which checkpoint an attempt began."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from checkpoints.models import Checkpoint, StartedFrom
+from checkpoints.states import MAY_BEGIN
+from controlplane.common.errors import Conflict
+from runs.models import Attempt
+
+
+@transaction.atomic
+def record_start(
+    *, attempt: Attempt, checkpoint: Checkpoint, overrides: Mapping[str, Any] | None = None
+) -> StartedFrom:
+    """Record the start of an attempt, in the transaction that creates it.
+
+    Args:
+        attempt: The new attempt.
+        checkpoint: One that is not damaged, of its run or of another one.
+        overrides: What is deliberately not restored, or restored otherwise.
+
+    Raises:
+        Conflict: No run may begin from the checkpoint (any more), or the attempt began elsewhere.
+    """
+    rows = Checkpoint.objects.without_manifest().select_for_update(no_key=True)
+    held = rows.get(pk=checkpoint.pk)
+    if held.state not in MAY_BEGIN:
+        raise Conflict(
+            f"Checkpoint {held.pk} of step {held.step} is {held.state}: no run may begin from it.",
+            hint="Choose one that is verified or stable.",
+        )
+    start, is_new = StartedFrom.objects.get_or_create(
+        attempt=attempt,
+        defaults={"checkpoint": held, "at": timezone.now(), "overrides": dict(overrides or {})},
+    )
+    if not is_new and start.checkpoint_id != held.pk:
+        raise Conflict(f"Attempt {attempt} began from checkpoint {start.checkpoint_id} already.")
+    return start
