@@ -20,7 +20,7 @@ from django.db import connection, connections
 from django.test import override_settings
 
 from controlplane.service import children, commands, places
-from controlplane.service.valkey import Valkey
+from controlplane.service.valkey import Valkey, answers
 from tests import environment
 from tests.waiting import wait_until
 
@@ -120,7 +120,7 @@ class LiveService:
 @contextmanager
 def running(template: str, valkey: Valkey) -> Iterator[LiveService]:
     """Run a service on a copy of the template database; the ORM of the test sees that copy."""
-    if valkey.child is None or valkey.child.poll() is not None:
+    if not answers(valkey.url()):
         valkey.start()
     home = Path(tempfile.mkdtemp(prefix="live-", dir=environment.WORKER_HOME))
     for part in ("logs", "static"):
@@ -132,7 +132,7 @@ def running(template: str, valkey: Valkey) -> Iterator[LiveService]:
             yield service
         finally:
             service.stop()
-            if valkey.child.poll() is not None:
+            if not answers(valkey.url()):
                 valkey.start()
             shutil.rmtree(home, ignore_errors=True)
 

@@ -12,6 +12,8 @@ from pathlib import Path
 PR_SET_PDEATHSIG, PR_SET_KEEPCAPS, PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE = 1, 8, 47, 2
 CAP_DAC_OVERRIDE = 1
 CAPABILITY_VERSION_3 = 0x20080522
+# A log is turned over when its process starts: enough for a day of trouble.
+MAX_LOG_BYTES = 32 * 1024 * 1024
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
@@ -60,6 +62,7 @@ def start(
         death_signal: What the child gets when the service is killed.
         unprivileged: Leave root, where the service runs as root.
     """
+    _turn_over(log)
     with log.open("ab") as output:
         return subprocess.Popen(
             command,
@@ -71,6 +74,12 @@ def start(
             start_new_session=True,
             preexec_fn=_preparation(death_signal, unprivileged=unprivileged),
         )
+
+
+def _turn_over(log: Path) -> None:
+    """Begin a new file when the old one has grown; one older file is kept."""
+    if log.exists() and log.stat().st_size > MAX_LOG_BYTES:
+        log.replace(log.with_name(log.name + ".1"))
 
 
 def _preparation(death_signal: signal.Signals, *, unprivileged: bool) -> Callable[[], None]:

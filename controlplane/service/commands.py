@@ -29,6 +29,11 @@ def beat(schedule: Path) -> list[str]:
     return [*_celery(), "beat", "--schedule", str(schedule), "--pidfile", "", "--loglevel", "INFO"]
 
 
+def demo() -> list[str]:
+    """Return the command that makes and launches the demo run."""
+    return [sys.executable, "-m", "controlplane.service.demo_run"]
+
+
 def web_environment(environment: dict[str, str]) -> dict[str, str]:
     """Return the environment of the web process: it alone holds a pool of connections."""
     return environment | {"SAFEHOLD_DB_POOL": "1"}

@@ -7,9 +7,14 @@ import typer
 from safehold.cli.output import CannotRun
 
 
-def up(demo: Annotated[bool, typer.Option(help="Start the demo run too.")] = True) -> None:
+def up(
+    demo: Annotated[bool, typer.Option(help="Start the demo run too.")] = True,
+    port: Annotated[
+        int | None, typer.Option(help="Of the web server; 8000.", envvar="PORT")
+    ] = None,
+) -> None:
     """Start the whole service on this machine."""
-    raise typer.Exit(_service().up(demo=demo))
+    raise typer.Exit(_service().up(demo=demo, port=port))
 
 
 def demo() -> None:

@@ -1,0 +1,58 @@
+"""Whether a port is free, who has it, and which one to take instead."""
+
+import contextlib
+import socket
+
+import psutil
+
+from controlplane.common.errors import Conflict
+
+HOST = "127.0.0.1"
+NUM_TRIED = 50
+
+
+class PortTaken(Conflict):
+    """Another program listens on the port."""
+
+    code = "service-port-taken"
+
+
+def check(port: int, host: str = HOST) -> None:
+    """Pass when the port can be had.
+
+    Raises:
+        PortTaken: It cannot; the message names who has it and a free one.
+    """
+    if is_free(port, host):
+        return
+    raise PortTaken(
+        f"Port {port} is taken{holder(port)}.",
+        hint=f"Port {next_free(port + 1, host)} is free: PORT={next_free(port + 1, host)} make up",
+    )
+
+
+def is_free(port: int, host: str = HOST) -> bool:
+    """Return whether somebody can listen there now."""
+    with socket.socket() as probe:
+        # As the server will do: connections that linger from its last life do not count.
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, port))
+        except OSError:
+            return False
+    return True
+
+
+def next_free(port: int, host: str = HOST) -> int:
+    """Return the first free port from `port` on; 0 (any) when none of the next ones is."""
+    return next((p for p in range(port, min(port + NUM_TRIED, 65536)) if is_free(p, host)), 0)
+
+
+def holder(port: int) -> str:
+    """Return " by NAME (pid N)" where the system lets us see who listens."""
+    with contextlib.suppress(psutil.Error, OSError):
+        for found in psutil.net_connections("tcp"):
+            is_listening = found.status == psutil.CONN_LISTEN and found.laddr
+            if is_listening and found.laddr[1] == port and found.pid:
+                return f" by {psutil.Process(found.pid).name()} (pid {found.pid})"
+    return ""

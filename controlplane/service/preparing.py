@@ -1,0 +1,73 @@
+"""What the service needs in its database and its static files before it starts."""
+
+import hashlib
+import logging
+import os
+from pathlib import Path
+
+
+def prepare(home: Path) -> dict[str, str]:
+    """Migrate, collect the static files, seed the accounts.
+
+    Returns:
+        The passwords of the accounts made now; empty on a later start.
+    """
+    import django
+    from django.core.management import call_command
+    from django.db import connections
+
+    django.setup()
+    _log_to(home / "logs" / "up.log")
+    call_command("migrate", verbosity=0, interactive=False)
+    collect_static()
+
+    from controlplane.service import accounts
+
+    made = accounts.seed(home)
+    connections.close_all()
+    return made
+
+
+def collect_static() -> None:
+    """Collect, fingerprint and compress the static files, unless they are what they were."""
+    from django.conf import settings
+    from django.core.management import call_command
+
+    stamp = settings.STATIC_ROOT / ".digest"
+    digest = static_digest()
+    if stamp.exists() and stamp.read_text() == digest:
+        return
+    call_command("collectstatic", verbosity=0, interactive=False, clear=True)
+    stamp.write_text(digest)
+
+
+def static_digest() -> str:
+    """Name the static files by path, size and time, which is quick and notices every change."""
+    from django.contrib.staticfiles.finders import get_finders
+
+    found = hashlib.sha256()
+    for finder in get_finders():
+        for path, storage in finder.list([]):
+            facts = os.stat(storage.path(path))
+            found.update(f"{path}\0{facts.st_size}\0{facts.st_mtime_ns}\n".encode())
+    return found.hexdigest()
+
+
+def resume() -> list[int]:
+    """Resume the local runs that the last stop interrupted; return their ids."""
+    from django.db import connections
+
+    from controlplane.service import accounts, training
+
+    resumed = training.resume(user=accounts.admin())
+    connections.close_all()
+    return resumed
+
+
+def _log_to(path: Path) -> None:
+    """Keep the terminal for people: our own log lines go to a file, like those of the children."""
+    from controlplane.common.logs import JsonFormatter
+
+    handler = logging.FileHandler(path)
+    handler.setFormatter(JsonFormatter())
+    logging.getLogger().handlers[:] = [handler]
