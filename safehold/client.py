@@ -15,7 +15,7 @@ from collections.abc import Callable
 from safehold import wire
 from safehold.commands import Inbox
 from safehold.journal import Journal, Reader
-from safehold.sending import Sender
+from safehold.sending import MOST_RECORDS, Sender
 from safehold.transport import Denied, Transport, Unreachable, wait_seconds
 
 logger = logging.getLogger(__name__)
@@ -86,7 +86,7 @@ class Client:
         return self._all_sent()
 
     def _run(self) -> None:
-        while not self._closing.wait(self._flush_seconds):
+        while not self._closing.wait(self._flush_seconds if self._near() else 0.0):
             self._guarded_turn()
         while time.monotonic() < self._deadline and not self.denied:
             self._retry_at = 0.0
@@ -137,6 +137,11 @@ class Client:
             logger.warning(
                 "client.unreachable", extra={"reason": str(error), "failures": self.failures}
             )
+
+    def _near(self) -> bool:
+        """Say whether what is left fits into one batch; if not, there is no reason to wait."""
+        behind = self._journal.last_seq - self._sender.acked
+        return behind < MOST_RECORDS or self.failures > 0 or bool(self.denied)
 
     def _all_sent(self) -> bool:
         return self._sender.acked >= self._journal.last_seq

@@ -73,16 +73,14 @@ class Reader:
             most: At most so many records.
             most_bytes: About so many bytes; a single longer record is read whole.
         """
-        first = self._due
-        for attempt in range(3):
-            records: list[bytes] | None = self._read_here(most, most_bytes)
-            if not records:
-                records = self._move_on(most, reread=attempt > 0)
-            if records is None:
-                continue
-            self._due += len(records)
-            return Piece(first, records)
-        return Piece(first, [])
+        first, records, size = self._due, list[bytes](), 0
+        while len(records) < most and size < most_bytes:
+            more = self._read_some(most - len(records), most_bytes)
+            if not more:
+                break
+            records += more
+            size += sum(map(len, more))
+        return Piece(first, records)
 
     def left_bytes(self) -> int:
         """Return the bytes behind the last readable record: a torn tail, where not 0."""
@@ -92,6 +90,17 @@ class Reader:
             return max(0, self._path.stat().st_size - self._offset)
         except FileNotFoundError:
             return 0
+
+    def _read_some(self, most: int, most_bytes: int) -> list[bytes]:
+        """Read on in this segment, or in the next one where this one has no more."""
+        for attempt in range(3):
+            records: list[bytes] | None = self._read_here(most, most_bytes)
+            if not records:
+                records = self._move_on(most, reread=attempt > 0)
+            if records is not None:
+                self._due += len(records)
+                return records
+        return []
 
     def _read_here(self, most: int, most_bytes: int) -> list[bytes]:
         while self._path is not None:

@@ -39,6 +39,7 @@ class Journal:
         id: 32 hexadecimal digits.
         last_seq: Number of the last record.
         num_dropped: Records that found no room.
+        pid: Of the process that may write; a forked copy writes nothing.
     """
 
     def __init__(
@@ -60,7 +61,7 @@ class Journal:
         self._segment_bytes = segment_bytes
         self._lock = threading.Lock()
         self._sync_lock = threading.Lock()
-        self._pid = os.getpid()
+        self.pid = os.getpid()
         self._file = -1
         self._unsynced: list[int] = []
         self._new_names = True
@@ -88,7 +89,7 @@ class Journal:
             Its number, or 0 where it was dropped (counted, and told later) or this is a forked
             copy of the process, such as a data loading worker.
         """
-        if os.getpid() != self._pid:
+        if os.getpid() != self.pid:
             return 0
         with self._lock:
             if self._untold_drops:
@@ -136,7 +137,7 @@ class Journal:
 
     def close(self, *, acked: int = 0) -> None:
         """Sync and close; where the server holds every record the folder goes."""
-        if os.getpid() != self._pid or self._claim is None:
+        if os.getpid() != self.pid or self._claim is None:
             return
         owned, self._claim = self._claim, None
         with self._lock:

@@ -196,9 +196,9 @@ def test_a_writer_owns_its_journal_until_it_closes(tmp_path: Path) -> None:
 
 def test_a_forked_copy_writes_nothing(journal: Journal) -> None:
     journal.append(point(1))
-    journal._pid += 1  # what a forked child sees: another process id
+    journal.pid += 1  # what a forked child sees: another process id
     assert journal.append(point(2)) == 0
-    journal._pid -= 1
+    journal.pid -= 1
     assert journal.append(point(3)) == 2
 
 

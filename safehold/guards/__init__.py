@@ -1,0 +1,1 @@
+"""What acts within a training step."""
