@@ -7,7 +7,7 @@ than the request for a list of many pods.
 import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 from urllib.parse import urlencode
 
 import urllib3
@@ -223,8 +223,9 @@ class Kube:
             method, path, header_params=headers, body=body, auth_settings=["BearerToken"]
         )
         url = request[1] + (f"?{urlencode(asked)}" if asked else "")
+        rest: Any = self._client.rest_client
         try:
-            answer = self._client.rest_client.request(
+            answer = rest.request(
                 method, url, headers=request[2], body=request[3],
                 _request_timeout=(CONNECT_SECONDS, read_seconds),
             ).response  # fmt: skip
@@ -234,7 +235,7 @@ class Kube:
             text = _text(answer, what)
             found = {key.lower(): value for key, value in answer.headers.items()}
             raise errors.from_answer(answer.status, text, found, what)
-        return answer  # type: ignore[no-any-return]
+        return cast(urllib3.BaseHTTPResponse, answer)
 
 
 def connect(credentials: Credentials) -> client.ApiClient:
@@ -244,16 +245,17 @@ def connect(credentials: Credentials) -> client.ApiClient:
         KubeError: The credentials cannot be read.
     """
     settings = client.Configuration()
+    load_from: Any = config
     loaders: list[tuple[bool, Callable[[], None]]] = [
         (
             credentials.kubeconfig is not None,
-            lambda: config.load_kube_config_from_dict(
+            lambda: load_from.load_kube_config_from_dict(
                 dict(credentials.kubeconfig or {}), context=credentials.context or None,
                 persist_config=False,
                 client_configuration=settings,
             ),
         ),
-        (credentials.is_in_cluster, lambda: config.load_incluster_config(settings)),
+        (credentials.is_in_cluster, lambda: load_from.load_incluster_config(settings)),
         (bool(credentials.url), lambda: _by_token(credentials, settings)),
     ]  # fmt: skip
     try:

@@ -152,7 +152,7 @@ class Controllers:
              "uid": job["metadata"]["uid"], "controller": True, "blockOwnerDeletion": True}
         ]  # fmt: skip
         pod["spec"].setdefault("hostname", f"{job['metadata']['name']}-{index}")
-        source = {"fieldRef": {"fieldPath": f"metadata.annotations['{INDEX}']"}}
+        source = {"fieldRef": {"fieldPath": f"metadata.labels['{INDEX}']"}}
         for container in pod["spec"]["containers"]:
             container.setdefault("env", []).append(
                 {"name": "JOB_COMPLETION_INDEX", "valueFrom": source}

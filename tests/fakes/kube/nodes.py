@@ -181,8 +181,9 @@ class ProcessRuntime:
         if ref := source.get("configMapKeyRef"):
             return str((self.find("configmaps", space, ref["name"]) or {})["data"][ref["key"]])
         path = source["fieldRef"]["fieldPath"]
-        if path.startswith("metadata.annotations['"):
-            return str(pod["metadata"]["annotations"][path.split("'")[1]])
+        if "['" in path:
+            part, key, _ = path.split("'")
+            return str(pod["metadata"][part.removeprefix("metadata.").rstrip("[")][key])
         found: Any = pod
         for step in path.split("."):
             found = found[step]
