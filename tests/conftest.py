@@ -15,14 +15,22 @@ from django.conf import settings  # noqa: E402
 from pytest_django import DjangoDbBlocker  # noqa: E402
 
 from controlplane.service.valkey import Valkey  # noqa: E402
+from tests import choice, servers  # noqa: E402
 from tests import live_service as live  # noqa: E402
-from tests import servers  # noqa: E402
 
 assert settings.DATABASES  # pytest-django sets Django up once the settings are read
 # Inherited by an xdist worker it would make pytest-django read the settings before this file.
 del os.environ["DJANGO_SETTINGS_MODULE"]
 
 CHROMIUM = shutil.which("chromium") or "/usr/bin/chromium"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    choice.add_options(parser)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    choice.choose(config, items)
 
 
 @pytest.fixture(scope="session")

@@ -52,7 +52,7 @@ def holder(port: int) -> str:
     """Return " by NAME (pid N)" where the system lets us see who listens."""
     with contextlib.suppress(psutil.Error, OSError):
         for found in psutil.net_connections("tcp"):
-            is_listening = found.status == psutil.CONN_LISTEN and found.laddr
-            if is_listening and found.laddr[1] == port and found.pid:
+            is_listening = found.status == psutil.CONN_LISTEN
+            if is_listening and getattr(found.laddr, "port", 0) == port and found.pid:
                 return f" by {psutil.Process(found.pid).name()} (pid {found.pid})"
     return ""

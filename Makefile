@@ -1,0 +1,74 @@
+# Safehold: everything from a clone with nothing but Python 3.11 or newer.
+#   make up      the whole service on this machine (PORT=8001 and DEMO=0 change it)
+#   make test    all checks and tests, except those that need a GPU or a Kubernetes cluster
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+BIN := .venv/bin
+NICE_PIP := PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/pip install --quiet --constraint constraints.txt
+# What the settings want to know before they can be read by a linter.
+LINT_ENV := SAFEHOLD_SECRET_KEY=for-checks-only-$(shell printf 'x%.0s' $$(seq 50)) SAFEHOLD_HOME=$(CURDIR)/.safehold-check
+DEPLOY_ENV := $(LINT_ENV) SAFEHOLD_PUBLIC_URL=https://safehold.invalid
+PYTEST := $(BIN)/pytest
+
+.PHONY: up setup test check quick e2e chromium bench format clean
+.DEFAULT_GOAL := up
+
+up: .venv/.server
+	@$(BIN)/safehold up $(if $(filter 0 no,$(DEMO)),--no-demo)
+
+setup: .venv/.dev
+
+test: check quick e2e
+
+check: .venv/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check --quiet .
+	$(BIN)/codespell
+	git ls-files -z 'templates/*.html' | xargs -0 -r $(BIN)/djade --check --target-version 5.2
+	$(BIN)/lint-imports --no-cache
+	$(LINT_ENV) $(BIN)/mypy safehold controlplane runs checkpoints workers
+	$(LINT_ENV) $(BIN)/python -W ignore::RuntimeWarning manage.py makemigrations --check --dry-run
+	$(DEPLOY_ENV) $(BIN)/python manage.py check --deploy --fail-level WARNING
+
+# The quick tests share two processes; those with a whole service, trainers or a browser run alone.
+quick: .venv/.dev .venv/.assets
+	$(PYTEST) -n 2 -m "not e2e and not gpu and not cluster"
+
+e2e: .venv/.dev .venv/.assets chromium
+	$(PYTEST) -m "e2e and not gpu and not cluster"
+
+chromium:
+	@command -v chromium >/dev/null && exit 0; \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	  apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium >/dev/null; \
+	else echo "make: the browser tests need Chromium; ask for the package 'chromium', or run 'make check quick'." >&2; exit 1; fi
+
+bench: .venv/.dev .venv/.assets
+	for driver in bench/*.py; do $(BIN)/python $$driver || exit 1; done
+
+format: .venv/.dev
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+clean:
+	rm -rf .venv node_modules static/vendor .safehold-check
+
+# A stamp is older than what it was made from, or nothing is to do.
+.venv/bin/python:
+	@test -n "$(PYTHON)" || { echo "make: Python 3.11 or newer is needed." >&2; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "make: $(PYTHON) is older than Python 3.11; name another: PYTHON=python3.12 make up" >&2; exit 1; }
+	$(PYTHON) -m venv .venv
+
+.venv/.server: pyproject.toml constraints.txt | .venv/bin/python
+	@echo "Installing Safehold into .venv (the first time takes a minute or two) …"
+	@$(NICE_PIP) 'torch==2.13.0'
+	@$(NICE_PIP) --editable '.[server,train]'
+	@touch $@
+
+.venv/.dev: .venv/.server
+	@echo "Installing the tools for tests into .venv …"
+	@$(NICE_PIP) --editable '.[server,train,dev]'
+	@touch $@
+
+.venv/.assets: package-lock.json controlplane/service/assets.py | .venv/.server
+	@$(BIN)/python -m controlplane.service.assets
+	@touch $@

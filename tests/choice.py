@@ -1,0 +1,36 @@
+"""Which tests run: those with a costly marker only when asked for by an option, `-m` or by name."""
+
+import pytest
+
+OPTIONS = {
+    "e2e": "run tests with a browser, or a real worker and trainer",
+    "slow": "run tests that take more than ten seconds",
+    "gpu": "run tests that need a CUDA device",
+    "cluster": "run tests against the cluster of KUBECONFIG",
+}
+
+
+def add_options(parser: pytest.Parser) -> None:
+    """Add one option a marker."""
+    group = parser.getgroup("safehold")
+    for marker, text in OPTIONS.items():
+        group.addoption(f"--{marker}", action="store_true", help=text)
+
+
+def choose(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Take out the costly tests that were not asked for."""
+    if config.option.markexpr:
+        return
+    is_named = any(argument.split("::")[0].endswith(".py") for argument in config.args)
+    unwanted = {
+        marker
+        for marker in OPTIONS
+        if not config.getoption(f"--{marker}") and not (is_named and marker in {"e2e", "slow"})
+    }
+    chosen, left_out = [], []
+    for item in items:
+        is_unwanted = unwanted & {mark.name for mark in item.iter_markers()}
+        (left_out if is_unwanted else chosen).append(item)
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = chosen
