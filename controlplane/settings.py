@@ -30,6 +30,8 @@ SAFEHOLD_VERIFY_TRIES = env.integer("SAFEHOLD_VERIFY_TRIES", 3, least=1)
 SAFEHOLD_STABLE_STEPS = env.integer("SAFEHOLD_STABLE_STEPS", 50, least=1)
 SAFEHOLD_STABLE_RISE_PERCENT = env.integer("SAFEHOLD_STABLE_RISE_PERCENT", 20, least=1)
 SAFEHOLD_INGEST_MAX_BYTES = env.integer("SAFEHOLD_INGEST_MAX_BYTES", 64 * 1024 * 1024, least=1024)
+# Log text kept of one attempt; beyond it the oldest goes.
+SAFEHOLD_LOG_MAX_BYTES = env.integer("SAFEHOLD_LOG_MAX_BYTES", 64 * 1024 * 1024, least=64 * 1024)
 
 _public = urlsplit(SAFEHOLD_PUBLIC_URL)
 _secure = _public.scheme == "https"

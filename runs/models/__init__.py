@@ -3,7 +3,7 @@
 from runs.models.card import Card, CardChange
 from runs.models.config import Config
 from runs.models.event import Command, Event, LogChunk, StateChange
-from runs.models.metric import Journal, MetricBatch, MetricChunk, Series
+from runs.models.metric import Journal, MetricBatch, MetricChunk, SampleIds, Series
 from runs.models.preflight import PreflightReport
 from runs.models.run import Attempt, Run
 
@@ -20,6 +20,7 @@ __all__ = [
     "MetricChunk",
     "PreflightReport",
     "Run",
+    "SampleIds",
     "Series",
     "StateChange",
 ]

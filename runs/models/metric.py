@@ -107,3 +107,25 @@ class MetricChunk(models.Model):
 
     def __str__(self) -> str:
         return f"chunk {self.number} of series {self.series_id}"
+
+
+class SampleIds(models.Model):
+    """Which samples the steps of one message consumed: the data behind a spike.
+
+    `payload`: msgpack, zstd, [[step, data], …] as the trainer sent it; one row a message keeps a run of
+    millions of steps to few rows.
+    """
+
+    attempt = models.ForeignKey(Attempt, on_delete=models.CASCADE, related_name="sample_ids")
+    rank = models.PositiveIntegerField()
+    min_step = models.BigIntegerField()
+    max_step = models.BigIntegerField()
+    payload = models.BinaryField()
+
+    class Meta:
+        indexes: ClassVar = [
+            models.Index(fields=["attempt", "min_step"], name="sample_ids_of_attempt")
+        ]
+
+    def __str__(self) -> str:
+        return f"samples of steps {self.min_step} to {self.max_step}"

@@ -1,0 +1,146 @@
+"""Experiment cards: every change is kept with who, when, old, new and why."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.db import transaction
+
+from controlplane.common import access, audit
+from controlplane.common.errors import Invalid
+from controlplane.common.models import Project, Role, User
+from runs.models import Card, CardChange
+from runs.services.configs import refusal
+from safehold.config import ConfigInvalid, flatten
+from safehold.planning import parse_card
+
+STAGES = ("pretrain", "continued", "sft", "preference")
+_COLUMNS = ("name", "question", "stage")
+
+
+@transaction.atomic
+def create_card(
+    *,
+    user: User,
+    project: Project,
+    name: str,
+    question: str = "",
+    stage: str = "pretrain",
+    data: Mapping[str, Any] | None = None,
+) -> Card:
+    """Write a card.
+
+    Args:
+        user: Needs the role operator in the project; becomes the owner.
+        project: Where it belongs.
+        name: What people call it.
+        question: What the experiment shall answer.
+        stage: pretrain, continued, sft or preference.
+        data: The typed fields of `safehold.planning`; all may be missing.
+
+    Raises:
+        Invalid: A field cannot be used; `fields` names it.
+    """
+    access.require(user, project.pk, Role.OPERATOR)
+    values = _checked({"name": name, "question": question, "stage": stage, "data": data or {}})
+    card = Card.objects.create(project=project, owner=user, **values)
+    audit.record(actor=user, action="card.create", object=card, data={"name": card.name})
+    return card
+
+
+@transaction.atomic
+def update_card(
+    *,
+    user: User,
+    card: Card,
+    reason: str = "",
+    name: str | None = None,
+    question: str | None = None,
+    stage: str | None = None,
+    data: Mapping[str, Any] | None = None,
+) -> list[CardChange]:
+    """Change what is given and keep each changed field in the trail; no difference leaves no trace.
+
+    Args:
+        user: Needs the role operator.
+        card: The card.
+        reason: Why; kept with every field changed at once.
+        name: New name; None = as it is. So with the others.
+        question: New question.
+        stage: New stage.
+        data: All typed fields, not only the changed ones.
+
+    Raises:
+        Invalid: A field cannot be used; `fields` names it.
+    """
+    access.require(user, card.project_id, Role.OPERATOR)
+    held = Card.objects.select_for_update(no_key=True).get(pk=card.pk)
+    given = {"name": name, "question": question, "stage": stage, "data": data}
+    before = {key: getattr(held, key) for key in given}
+    after = _checked(before | {key: value for key, value in given.items() if value is not None})
+    changes = [
+        CardChange(card=held, user=user, field=field, old=old, new=new, reason=reason.strip())
+        for field, old, new in _differences(before, after)
+    ]
+    for key, value in after.items():
+        setattr(held, key, value)
+        setattr(card, key, value)
+    if changes:
+        held.save(update_fields=[*after, "updated_at"])
+        card.updated_at = held.updated_at
+        CardChange.objects.bulk_create(changes)
+        told = {"fields": [change.field for change in changes], "reason": reason.strip()}
+        audit.record(actor=user, action="card.update", object=held, data=told)
+    return changes
+
+
+def export(card: Card) -> dict[str, Any]:
+    """Return the card and its whole trail, oldest change first, as plain values."""
+    trail = card.changes.select_related("user").order_by("pk")
+    return {
+        "id": card.pk,
+        "project": card.project_id,
+        "name": card.name,
+        "question": card.question,
+        "stage": card.stage,
+        "data": card.data,
+        "owner": card.owner.username,
+        "created_at": card.created_at.isoformat(),
+        "updated_at": card.updated_at.isoformat(),
+        "changes": [
+            {
+                "at": change.at.isoformat(), "user": change.user.username, "field": change.field,
+                "old": change.old, "new": change.new, "reason": change.reason,
+            }
+            for change in trail
+        ],
+    }  # fmt: skip
+
+
+def _checked(values: Mapping[str, Any]) -> dict[str, Any]:
+    faults: dict[str, list[str]] = {}
+    name = " ".join(values["name"].split())
+    if not 0 < len(name) <= 120:
+        faults["name"] = [f"A name has 1 to 120 characters; this one has {len(name)}."]
+    for key in _COLUMNS:
+        if "\0" in values[key]:
+            faults[key] = ["It holds a NUL character."]
+    if values["stage"] not in STAGES:
+        faults["stage"] = [f"It is {values['stage']!r:.40}; known: {', '.join(STAGES)}."]
+    try:
+        fields = parse_card(values["data"]).model_dump(mode="json")
+    except ConfigInvalid as error:
+        faults |= refusal(error).fields
+    if faults:
+        raise Invalid(f"The card cannot be used: see {', '.join(faults)}.", fields=faults)
+    return dict(values) | {"name": name, "data": fields}
+
+
+def _differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[tuple[str, Any, Any]]:
+    old = {key: before[key] for key in _COLUMNS} | flatten(before["data"])
+    new = {key: after[key] for key in _COLUMNS} | flatten(after["data"])
+    fields = dict.fromkeys([*old, *new])
+    return [
+        (field, old.get(field), new.get(field))
+        for field in fields
+        if old.get(field) != new.get(field)
+    ]

@@ -1,0 +1,127 @@
+"""Run configs: read, checked, named by their digest, never edited afterwards."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from controlplane.common import access, audit
+from controlplane.common.errors import Conflict, Invalid
+from controlplane.common.models import Project, Role, User
+from runs.models import Card, Config
+from safehold.config import (
+    Change,
+    ConfigInvalid,
+    Format,
+    RunConfig,
+    canonical_document,
+    config_hash,
+    diff,
+    family_hash,
+    parse,
+    read_text,
+)
+
+
+@transaction.atomic
+def create_config(
+    *,
+    user: User,
+    project: Project,
+    document: Mapping[str, Any] | None = None,
+    text: str | bytes | None = None,
+    format: Format = "toml",
+    card: Card | None = None,
+    parent: Config | None = None,
+) -> Config:
+    """Keep a config; its defaults are filled in now and never again.
+
+    Args:
+        user: Needs the role operator in the project.
+        project: Where it belongs.
+        document: Plain values, or
+        text: A text in `format` (toml, yaml or json); one of the two is given.
+        format: Of `text`.
+        card: The card that it is for.
+        parent: The config that it was made from.
+
+    Raises:
+        Invalid: It is no run config; `fields` has every fault by its dotted path.
+    """
+    access.require(user, project.pk, Role.OPERATOR)
+    for noun, thing in (("card", card), ("parent", parent)):
+        if thing is not None and thing.project_id != project.pk:
+            raise Invalid(
+                f"The {noun} belongs to another project.", fields={noun: ["Choose another."]}
+            )
+    config = read_config(document=document, text=text, format=format)
+    plain = canonical_document(config)
+    made = Config.objects.create(
+        project=project, card=card, parent=parent, created_by=user, name=config.name[:120],
+        kind=config.kind, schema_version=config.schema_version, document=plain,
+        hash=config_hash(plain), family_hash=family_hash(plain),
+    )  # fmt: skip
+    data = {"hash": made.hash, "parent": parent.pk if parent else None}
+    audit.record(actor=user, action="config.create", object=made, data=data)
+    return made
+
+
+def read_config(
+    *,
+    document: Mapping[str, Any] | None = None,
+    text: str | bytes | None = None,
+    format: Format = "toml",
+) -> RunConfig:
+    """Return the config of a document or text.
+
+    Raises:
+        Invalid: It is none; `fields` has every fault by its dotted path, with the line where known.
+    """
+    if (document is None) == (text is None):
+        raise Invalid("Give the config either as a document or as text.")
+    try:
+        return parse(document) if document is not None else read_text(text or "", format)
+    except ConfigInvalid as error:
+        raise refusal(error) from error
+
+
+def refusal(error: ConfigInvalid) -> Invalid:
+    """Return the faults of a config as the failure that pages and API show."""
+    fields: dict[str, list[str]] = {}
+    for fault in error.errors:
+        place = f"Line {fault.line}: " if fault.line else ""
+        told = f"{place}{fault.message}" + (f" {fault.hint}" if fault.hint else "")
+        fields.setdefault(fault.path, []).append(told)
+    num = len(error.errors)
+    named = ", ".join(path or "document" for path in list(fields)[:5])
+    return Invalid(
+        f"The config cannot be used: {num} fault{'s' if num > 1 else ''}, in {named}.",
+        code="config-invalid",
+        hint="Mend the named fields.",
+        fields=fields,
+    )
+
+
+def changes_between(old: Config, new: Config) -> list[Change]:
+    """Return what differs from `old` to `new`, by dotted path."""
+    return diff(old.document, new.document)
+
+
+@transaction.atomic
+def freeze(*, user: User, config: Config) -> Config:
+    """Declare that nothing but this very document may run under its name; a second time changes nothing.
+
+    Raises:
+        Conflict: The stored document no longer matches its digest.
+    """
+    access.require(user, config.project_id, Role.OPERATOR)
+    held = Config.objects.select_for_update(no_key=True).get(pk=config.pk)
+    if config_hash(held.document) != held.hash:
+        raise Conflict(f"The document of config {held.pk} does not match its digest {held.hash}.")
+    if held.frozen_at is None:
+        held.frozen_at = timezone.now()
+        held.save(update_fields=["frozen_at"])
+        audit.record(actor=user, action="config.freeze", object=held, data={"hash": held.hash})
+    config.frozen_at = held.frozen_at
+    return held

@@ -1,0 +1,218 @@
+"""Preflight of a config, recorded; and the gate that every launch passes.
+
+Quick facts (config, tokenizer, checkpoint root) are gathered where they are asked for. Data are read there too while
+they are small; larger ones are read by the task `workers.preflight`.
+"""
+
+import time
+from collections.abc import Callable, Collection, Sequence
+from datetime import timedelta
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Q, QuerySet
+from django.utils import timezone
+
+from controlplane.common import access, audit
+from controlplane.common.errors import Conflict, Invalid
+from controlplane.common.models import Role, User
+from controlplane.common.queue import wake
+from runs.models import Attempt, Config, PreflightReport, Run
+from runs.services import events, runs
+from safehold.findings import Finding, verdict
+from safehold.preflight import chosen, facts_of, run_checks
+from safehold.preflight.gathering.data import shards_of
+
+State = PreflightReport.State
+# About a second of reading on one core; a request should not wait for longer.
+SMALL_DATA_BYTES = 64 << 20
+# A worker that reads renews its lease every few thousand lines; one that is silent for so long is gone.
+LEASE = timedelta(seconds=60)
+_RENEW_SECONDS = 5.0
+
+
+def request(*, config: Config, user: User, only: Sequence[str] = ()) -> PreflightReport:
+    """Run the checks of a config now where that is quick, else have a worker run them.
+
+    Args:
+        config: What is checked.
+        user: Needs the role operator.
+        only: Groups or codes of checks; all when empty.
+
+    Raises:
+        Invalid: A name in `only` is unknown.
+    """
+    access.require(user, config.project_id, Role.OPERATOR)
+    groups = _groups(only)
+    report = PreflightReport.objects.create(
+        config=config, config_hash=config.hash, requested_by=user, only=list(only)
+    )
+    audit.record(
+        actor=user, action="preflight.request", object=report, project_id=config.project_id
+    )
+    if "data" in groups and _data_bytes(config) > SMALL_DATA_BYTES:
+        wake("workers.preflight", report_id=report.pk)
+    else:
+        carry_out(report_id=report.pk)
+        report.refresh_from_db()
+    return report
+
+
+def carry_out(*, report_id: int) -> None:
+    """Gather, judge, record; safe to repeat, and done by one at a time."""
+    report = _claim(report_id)
+    if report is None:
+        return
+    try:
+        facts = facts_of(report.config.document, report.only, _progress(report))
+        found = run_checks(facts, report.only)
+    except Exception as error:
+        _end(report, state=State.FAILED, error=f"The checks could not be run: {error!r}")
+        raise
+    document = found.to_dict()
+    _end(report, state=State.DONE, verdict=document["verdict"], findings=document["findings"])
+
+
+def left_behind() -> QuerySet[PreflightReport]:
+    """Return the reports that nobody works on: their message was lost, or their worker died."""
+    now = timezone.now()
+    lost = Q(state=State.REQUESTED, requested_at__lt=now - timedelta(seconds=5))
+    return PreflightReport.objects.filter(lost | Q(state=State.RUNNING, lease_until__lt=now))
+
+
+def newest_whole(config: Config) -> PreflightReport | None:
+    """Return the newest finished report of all checks for exactly this document."""
+    done = PreflightReport.objects.filter(
+        config=config, config_hash=config.hash, state=State.DONE, only=[]
+    )
+    return done.order_by("-pk").first()
+
+
+def launch(*, run: Run, user: User) -> Attempt:
+    """Launch a run whose config passes preflight.
+
+    Raises:
+        Invalid: A check failed; `findings` says which, `fields` at which field.
+        Conflict: Preflight is still reading the data.
+    """
+    access.require(user, run.project_id, Role.OPERATOR)
+    if not run.attempts.exists():
+        _pass_gate(run, user)
+    return runs.request_launch(run=run, user=user)
+
+
+def _pass_gate(run: Run, user: User) -> None:
+    """Pass, or raise: what is quick is asked anew, what was read of the data counts while the document is the same."""
+    report = newest_whole(run.config)
+    if report is None:
+        report = request(config=run.config, user=user)
+    else:
+        report = _refreshed(report, user)
+    if report.state != State.DONE:
+        raise Conflict(
+            f"Preflight of config {run.config_id} is reading the data; launch run {run.pk} when it is done.",
+            code="preflight-running",
+            extra={"report": report.pk},
+        )
+    if report.verdict == "fail":
+        _refuse(run, report, user)
+
+
+def _refreshed(report: PreflightReport, user: User) -> PreflightReport:
+    """Return the report with the findings on config, tokenizer and checkpoint root gathered anew."""
+    quick = [one.code for one in chosen() if one.group != "data"]
+    newer = request(config=report.config, user=user, only=quick)
+    kept = [one for one in report.findings if one["code"] not in quick]
+    findings = [*newer.findings, *kept]
+    worst = verdict(
+        (Finding.from_dict(one) for one in findings),
+        production=report.config.kind == Config.Kind.PRODUCTION,
+    )
+    return PreflightReport(
+        pk=newer.pk,
+        config=report.config,
+        config_hash=report.config_hash,
+        state=newer.state,
+        verdict=worst,
+        findings=findings,
+    )
+
+
+def _refuse(run: Run, report: PreflightReport, user: User) -> None:
+    blocking = [one for one in report.findings if _blocks(one, report.config.kind)]
+    message = f"Run {run.pk} cannot start: {blocking[0]['message']}"
+    events.record(
+        run=run,
+        kind="launch_refused",
+        user=user,
+        message=message,
+        data={"report": report.pk, "findings": blocking},
+    )
+    raise Invalid(
+        message,
+        code="preflight-failed",
+        hint=blocking[0].get("advice", ""),
+        fields={_field(one): [one["message"]] for one in reversed(blocking)},
+        extra={"report": report.pk, "findings": blocking},
+    )
+
+
+def _blocks(finding: dict[str, Any], kind: str) -> bool:
+    is_unknown = finding["severity"] == "unknown" and kind == Config.Kind.PRODUCTION
+    return finding["severity"] == "fail" or is_unknown
+
+
+def _field(finding: dict[str, Any]) -> str:
+    """Return the field of the config that a finding is about."""
+    fields = {
+        "DATA-1.format": "data.path", "TOK-1.lock": "tokenizer.digest", "TOK-4.ids_in_embedding": "network.vocabulary",
+        "CONF-3.checkpoint_path": "checkpoint.root",
+    }  # fmt: skip
+    return str(finding["evidence"].get("field") or fields.get(finding["code"], ""))
+
+
+def _groups(only: Collection[str]) -> set[str]:
+    try:
+        return {one.group for one in chosen(only)}
+    except ValueError as error:
+        raise Invalid(str(error), fields={"only": [str(error)]}) from error
+
+
+def _data_bytes(config: Config) -> int:
+    data = config.document.get("data") or {}
+    paths = [str(data[name]) for name in ("path", "validation_path") if data.get(name)]
+    try:
+        return sum(shard.stat().st_size for path in paths for shard in shards_of(path))
+    except OSError:
+        return 0
+
+
+def _claim(report_id: int) -> PreflightReport | None:
+    now = timezone.now()
+    free = Q(state=State.REQUESTED) | Q(state=State.RUNNING, lease_until__lt=now)
+    taken = PreflightReport.objects.filter(free, pk=report_id).update(
+        state=State.RUNNING, started_at=now, lease_until=now + LEASE
+    )
+    return PreflightReport.objects.select_related("config").get(pk=report_id) if taken else None
+
+
+def _progress(report: PreflightReport) -> Callable[[int, int], None]:
+    told_at = time.monotonic()
+
+    def tell(done_bytes: int, total_bytes: int) -> None:
+        nonlocal told_at
+        if time.monotonic() - told_at < _RENEW_SECONDS:
+            return
+        told_at = time.monotonic()
+        PreflightReport.objects.filter(pk=report.pk, state=State.RUNNING).update(
+            progress={"done_bytes": done_bytes, "total_bytes": total_bytes},
+            lease_until=timezone.now() + LEASE,
+        )
+
+    return tell
+
+
+@transaction.atomic
+def _end(report: PreflightReport, **changes: Any) -> None:
+    values = {"ended_at": timezone.now(), "lease_until": None, **changes}
+    PreflightReport.objects.filter(pk=report.pk, state=State.RUNNING).update(**values)
