@@ -1,18 +1,24 @@
 """The table of runs: which rows a filter means, and what one line says."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
-from controlplane.common.models import Project
+from controlplane.common import access
+from controlplane.common.models import Project, User
 from runs import listings, states
 from runs.models import Attempt, Run
 
 # The orders that the table offers; each is a column that is never null.
 ORDERS = {"newest": "-pk", "oldest": "pk", "name": "name", "activity": "-active_at"}
-_FAILED = (states.Outcome.FAILED, states.Outcome.COULD_NOT_START, states.Outcome.LOST, states.Outcome.TAKEN_AWAY)
+_FAILED = (
+    states.Outcome.FAILED,
+    states.Outcome.COULD_NOT_START,
+    states.Outcome.LOST,
+    states.Outcome.TAKEN_AWAY,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,7 +63,11 @@ class RunRow:
     @property
     def eta_seconds(self) -> float | None:
         """What is left at the present rate; only while it moves."""
-        if self.shown.word != "running" or not self.run.tokens_per_second or self.total_tokens is None:
+        if (
+            self.shown.word != "running"
+            or not self.run.tokens_per_second
+            or self.total_tokens is None
+        ):
             return None
         return max(0.0, self.total_tokens - (self.run.tokens or 0)) / self.run.tokens_per_second
 
@@ -95,7 +105,7 @@ def _filtered(project: Project, filters: RunFilters) -> "QuerySet[Run]":
         runs = runs.filter(card_id=filters.card_id)
     if filters.config_id:
         runs = runs.filter(config_id=filters.config_id)
-    return _in_state(runs, filters.state) if filters.state else runs
+    return in_state(runs, filters.state) if filters.state else runs
 
 
 def _matching(text: str) -> Q:
@@ -110,7 +120,7 @@ def _matching(text: str) -> Q:
     return found | Q(pk=int(number)) if number.isdecimal() and len(number) < 18 else found
 
 
-def _in_state(runs: "QuerySet[Run]", group: str) -> "QuerySet[Run]":
+def in_state(runs: "QuerySet[Run]", group: str) -> "QuerySet[Run]":
     attempts = Attempt.objects.filter(run=OuterRef("pk"))
     if group == "draft":
         return runs.filter(~Exists(attempts))
@@ -118,4 +128,12 @@ def _in_state(runs: "QuerySet[Run]", group: str) -> "QuerySet[Run]":
         return runs.filter(Exists(attempts.exclude(state=states.State.ENDED)))
     newest = attempts.order_by("-number").values("outcome")[:1]
     outcomes = {"failed": _FAILED, "finished": ("finished",), "stopped": ("stopped",)}
-    return runs.annotate(newest_outcome=Subquery(newest)).filter(newest_outcome__in=outcomes.get(group, ()))
+    return runs.annotate(newest_outcome=Subquery(newest)).filter(
+        newest_outcome__in=outcomes.get(group, ())
+    )
+
+
+def some(*, user: User, run_ids: Sequence[int]) -> list[RunRow]:
+    """Return the lines of those of these runs that the person may see."""
+    runs = Run.objects.filter(pk__in=run_ids, project__in=access.projects_of(user))
+    return rows_of(with_names(runs).order_by("-pk"))

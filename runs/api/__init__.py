@@ -1,0 +1,1 @@
+"""The part of the API that is about cards, configs and runs."""

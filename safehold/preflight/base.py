@@ -14,6 +14,7 @@ from typing import Any
 from safehold.config import ConfigError, RunConfig
 from safehold.findings import Finding, Verdict, passed, unknown, verdict
 from safehold.preflight.facts import CheckpointFacts, DataFacts, TokenizerFacts
+from safehold.preflight.visible import storable
 
 logger = logging.getLogger(__name__)
 
@@ -71,7 +72,7 @@ class Report:
         """Return the object that `--json` prints."""
         return {
             "verdict": self.verdict,
-            "findings": [finding.to_dict() for finding in self.findings],
+            "findings": [storable(finding.to_dict()) for finding in self.findings],
             **self.facts,
         }
 

@@ -24,9 +24,10 @@ LARGEST_NUM_SAMPLES = (
 
 
 def tokenizer_digest(path: str | Path, algorithm: str = "blake3") -> str:
-    """Return the digest that locks a tokenizer.
+    """Return the digest that locks a tokenizer, the same that the trainer compares.
 
-    Of a file its own digest; of a folder that of its one tokenizer file, or of the list of (name, size, digest).
+    Of a file its own digest; of a folder that of tokenizer.json, which holds everything; of a folder without one that
+    of the list of its other files (name, size, digest).
 
     Raises:
         OSError: It is not there or cannot be read.
@@ -75,6 +76,8 @@ def _file_digests(path: Path, algorithm: str) -> dict[str, tuple[int, str]]:
 
 
 def _combined(files: Mapping[str, tuple[int, str]], algorithm: str) -> str:
+    if "tokenizer.json" in files:
+        return files["tokenizer.json"][1]
     if len(files) == 1:
         return next(iter(files.values()))[1]
     listing = "".join(f"{name} {size} {digest}\n" for name, (size, digest) in sorted(files.items()))

@@ -1,0 +1,18 @@
+"""What the routers of every app share: who calls, what a body may hold, lists, repeated creates, problems."""
+
+from controlplane.common.api.auth import caller
+from controlplane.common.api.idempotency import once
+from controlplane.common.api.pages import MOST_ITEMS, Page, PageQuery, project_for, visible_projects
+from controlplane.common.api.schemas import Input, Output
+
+__all__ = [
+    "MOST_ITEMS",
+    "Input",
+    "Output",
+    "Page",
+    "PageQuery",
+    "caller",
+    "once",
+    "project_for",
+    "visible_projects",
+]

@@ -1,0 +1,66 @@
+"""Lists: `{"items": [...], "next": cursor or null}`, in projects that the caller may see."""
+
+from typing import Annotated, Generic, TypeVar
+
+from django.db.models import QuerySet
+from ninja import Schema
+from pydantic import ConfigDict, Field
+
+from controlplane.common import access
+from controlplane.common.errors import Invalid, NotFound
+from controlplane.common.models import Project, User
+
+MOST_ITEMS = 200
+Item = TypeVar("Item")
+
+
+class Page(Schema, Generic[Item]):
+    """One page of a list."""
+
+    items: list[Item]
+    next: str | None = Field(
+        None, description="Cursor of the page after this one; null at the end."
+    )
+
+
+class PageQuery(Schema):
+    """What every list takes."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    project: str | None = Field(
+        None, description="Slug of a project; all that you see when left out."
+    )
+    cursor: str = Field("", max_length=500, description="`next` of the page before.")
+    limit: Annotated[int, Field(ge=1, le=MOST_ITEMS)] = 50
+
+
+def visible_projects(user: User, slug: str | None) -> QuerySet[Project]:
+    """Return the projects whose objects a list shows.
+
+    Raises:
+        NotFound: The one that is named does not exist for this person.
+    """
+    found = access.projects_of(user)
+    if slug is None:
+        return found
+    named = found.filter(slug=slug)
+    if not named.exists():
+        raise NotFound(f"There is no project {slug!r}, or you are no member of it.")
+    return named
+
+
+def project_for(user: User, slug: str | None) -> Project:
+    """Return the project that a new object goes to: the one named, else the only one.
+
+    Raises:
+        NotFound: The one that is named does not exist for this person.
+        Invalid: None is named and there are several.
+    """
+    found = list(visible_projects(user, slug)[:20])
+    if len(found) == 1:
+        return found[0]
+    if not found:
+        raise NotFound("You are a member of no project.", hint="Ask an admin to add you to one.")
+    choices = ", ".join(project.slug for project in found)
+    raise Invalid("Name the project.", fields={"project": [f"One of: {choices}."]})

@@ -1,0 +1,103 @@
+"""Every error of the API is an RFC 9457 problem document."""
+
+import logging
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from ninja import NinjaAPI
+from ninja.errors import HttpError, ValidationError
+
+from controlplane.common.errors import Invalid, NotFound, SafeholdError
+
+logger = logging.getLogger(__name__)
+# ninja says where a parameter stood; a field path begins behind that.
+_PLACES = {"body", "query", "path", "header", "cookie", "form", "file"}
+
+
+def answer(error: SafeholdError) -> HttpResponse:
+    """Return the problem document of an expected failure."""
+    response = JsonResponse(
+        error.problem(), status=error.http_status, content_type="application/problem+json"
+    )
+    if error.http_status == 401:
+        response["WWW-Authenticate"] = "Bearer"
+    return response
+
+
+def unknown_path(request: HttpRequest, **_: Any) -> HttpResponse:
+    """Answer a path that no router has."""
+    return answer(NotFound(f"There is no {request.path}."))
+
+
+def not_allowed(request: HttpRequest, allow: str) -> HttpResponse:
+    """Answer a method that a path does not take."""
+    error = SafeholdError(
+        f"{request.path} does not take {request.method}.",
+        code="method-not-allowed",
+        http_status=405,
+    )
+    response = answer(error)
+    if allow:
+        response["Allow"] = allow
+    return response
+
+
+def install(api: NinjaAPI) -> None:
+    """Have the API answer its errors so."""
+    readers: dict[type[Exception], Callable[[HttpRequest, Any], SafeholdError]] = {
+        SafeholdError: lambda request, error: error,
+        ValidationError: lambda request, error: _invalid(error),
+        HttpError: lambda request, error: _http(error),
+        Http404: lambda request, error: NotFound("There is no such object."),
+        Exception: _unexpected,
+    }
+    for kind, read in readers.items():
+        api.add_exception_handler(kind, partial(_answer, read))
+
+
+def _answer(
+    read: Callable[[HttpRequest, Any], SafeholdError], request: HttpRequest, error: Any
+) -> HttpResponse:
+    return answer(read(request, error))
+
+
+def _invalid(error: ValidationError) -> SafeholdError:
+    fields: dict[str, list[str]] = {}
+    for one in error.errors:
+        fields.setdefault(_path(one["loc"]), []).append(_words(one))
+    first = next(iter(fields), "")
+    return Invalid(
+        f"{first or 'The request'}: {fields[first][0] if fields else 'not valid.'}", fields=fields
+    )
+
+
+def _path(place: tuple[str | int, ...]) -> str:
+    parts = [str(part) for part in place]
+    if parts and parts[0] in _PLACES:
+        parts = parts[1:]
+    # The body of an operation is one parameter, whose name the client does not know.
+    if parts and parts[0] in {"body", "filters"} and len(parts) > 1:
+        parts = parts[1:]
+    return ".".join(parts)
+
+
+def _words(one: Mapping[str, Any]) -> str:
+    known = {"missing": "It is missing.", "extra_forbidden": "There is no such field."}
+    return known.get(str(one.get("type"))) or f"{str(one['msg']).removeprefix('Value error, ')}."
+
+
+def _http(error: HttpError) -> SafeholdError:
+    return SafeholdError(str(error), http_status=error.status_code, code="bad-request")
+
+
+def _unexpected(request: HttpRequest, error: Exception) -> SafeholdError:
+    logger.error(
+        "api.unexpected_error",
+        exc_info=error,
+        extra={"path": request.path, "method": request.method},
+    )
+    return SafeholdError(
+        "Something in the service broke; its log has the cause.", code="internal", http_status=500
+    )

@@ -1,0 +1,143 @@
+"""`/api/v1/configs` and `/api/v1/preflights`."""
+
+from typing import Any
+
+from django.http import HttpRequest
+from ninja import Query, Router, Status
+from pydantic import Field, model_validator
+
+from controlplane.common.api import (
+    Input,
+    Page,
+    PageQuery,
+    caller,
+    once,
+    project_for,
+    visible_projects,
+)
+from runs import access, listings
+from runs.api.schemas import ConfigDetailOut, ConfigOut, DiffOut, ReportOut
+from runs.api.shapes import config_detail_shape, config_shape, diff_shape, report_shape
+from runs.models import Config
+from runs.services import configs, preflight
+from safehold.config import RunConfig
+
+router = Router(tags=["configs"])
+reports = Router(tags=["preflight"])
+
+
+class ConfigIn(Input):
+    """A new config: the document, or its TOML text."""
+
+    document: dict[str, Any] | None = Field(None, description="As `/configs/schema` says.")
+    toml: str | None = None
+    card: int | None = None
+    parent: int | None = Field(None, description="The config that this one follows.")
+    project: str | None = None
+
+    @model_validator(mode="after")
+    def _has_one_form(self) -> "ConfigIn":
+        if (self.document is None) == (self.toml is None):
+            raise ValueError("give either document or toml")
+        return self
+
+
+class ChecksIn(Input):
+    """Which checks to run."""
+
+    only: list[str] = Field(default_factory=list, description="Groups or codes; all when empty.")
+
+
+@router.get("", response=Page[ConfigOut], summary="List configs")
+def list_configs(request: HttpRequest, filters: Query[PageQuery]) -> Any:
+    """List the configs that you see, newest first."""
+    projects = visible_projects(caller(request), filters.project)
+    found = (
+        Config.objects.filter(project__in=projects)
+        .select_related("project", "created_by")
+        .defer("document")
+    )
+    page = listings.page_of(found, cursor=filters.cursor, size=filters.limit)
+    return {
+        "items": [config_shape(config) for config in page.rows],
+        "next": page.next_cursor or None,
+    }
+
+
+@router.post("", response={201: ConfigDetailOut}, summary="Store a config")
+def create(request: HttpRequest, body: ConfigIn) -> Any:
+    """Store a config; what cannot work is refused by field."""
+    user = caller(request)
+
+    def make() -> dict[str, Any]:
+        card = access.card_for(user, body.card) if body.card is not None else None
+        parent = access.config_for(user, body.parent) if body.parent is not None else None
+        given = {"toml": body.toml} if body.document is None else {"document": body.document}
+        project = project_for(user, body.project or _slug(card, parent))
+        return config_detail_shape(
+            configs.create_config(user=user, project=project, card=card, parent=parent, **given)
+        )
+
+    return Status(201, once(request, make))
+
+
+@router.get("/schema", response=dict[str, Any], summary="JSON Schema of the document")
+def schema(request: HttpRequest) -> Any:
+    """Return the JSON Schema of a config document, with title, description and unit of each field."""
+    return RunConfig.model_json_schema()
+
+
+@router.get("/{config_id}", response=ConfigDetailOut, summary="Show a config")
+def show(request: HttpRequest, config_id: int) -> Any:
+    """Show a config with its document."""
+    return config_detail_shape(access.config_for(caller(request), config_id))
+
+
+@router.get("/{config_id}/diff", response=DiffOut, summary="Compare two configs")
+def diff(request: HttpRequest, config_id: int, other: int) -> Any:
+    """Return what changes from this config to the other."""
+    user = caller(request)
+    return diff_shape(access.config_for(user, config_id), access.config_for(user, other))
+
+
+@router.post("/{config_id}/freeze", response=ConfigOut, summary="Freeze a config")
+def freeze(request: HttpRequest, config_id: int) -> Any:
+    """Freeze a config; asked again it stays as it is."""
+    config = access.config_for(caller(request), config_id, change=True)
+    return config_shape(configs.freeze(user=caller(request), config=config))
+
+
+@router.post(
+    "/{config_id}/preflight", response={201: ReportOut}, summary="Run the checks of a config"
+)
+def check(request: HttpRequest, config_id: int, body: ChecksIn) -> Any:
+    """Run the checks; the report is done at once, or later where much data must be read."""
+    config = access.config_for(caller(request), config_id, change=True)
+    return Status(
+        201, report_shape(preflight.request(config=config, user=caller(request), only=body.only))
+    )
+
+
+@router.get(
+    "/{config_id}/preflight", response=Page[ReportOut], summary="List the reports of a config"
+)
+def list_reports(request: HttpRequest, config_id: int, filters: Query[PageQuery]) -> Any:
+    """List the preflight reports of a config, newest first."""
+    config = access.config_for(caller(request), config_id)
+    page = listings.page_of(
+        config.preflight_reports.all(), cursor=filters.cursor, size=filters.limit
+    )
+    return {
+        "items": [report_shape(report) for report in page.rows],
+        "next": page.next_cursor or None,
+    }
+
+
+@reports.get("/{report_id}", response=ReportOut, summary="Show a preflight report")
+def show_report(request: HttpRequest, report_id: int) -> Any:
+    """Show a preflight report."""
+    return report_shape(access.report_for(caller(request), report_id))
+
+
+def _slug(*things: Any) -> str | None:
+    return next((thing.project.slug for thing in things if thing is not None), None)

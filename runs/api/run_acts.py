@@ -1,0 +1,119 @@
+"""Acts on a run: each sets what is desired and answers with the run."""
+
+from typing import Any
+
+from django.http import HttpRequest
+from ninja import Router, Status
+from pydantic import Field
+
+from controlplane.common.api import Input, caller, once
+from runs import access
+from runs.api.schemas import ReportOut, RunDetailOut
+from runs.api.shapes import report_shape, run_shape
+from runs.models import Run
+from runs.services import preflight, resume_points, runs
+
+router = Router(tags=["runs"])
+
+
+class StopIn(Input):
+    """How to stop."""
+
+    force: bool = Field(False, description="At once, without saving.")
+    reason: str = Field("", max_length=2000)
+
+
+class ResumeIn(Input):
+    """From where to go on."""
+
+    checkpoint: int | None = Field(None, description="The newest good one when left out.")
+
+
+class ForkIn(Input):
+    """A new run that begins from a checkpoint."""
+
+    checkpoint: int
+    config: int | None = Field(None, description="The config of this run when left out.")
+    name: str = Field("", max_length=120)
+    launch: bool = False
+
+
+class NothingIn(Input):
+    """No settings."""
+
+
+@router.post("/{run_id}/launch", response={202: RunDetailOut}, summary="Launch a run")
+def launch(request: HttpRequest, run_id: int, body: NothingIn | None = None) -> Any:
+    """Launch a run whose config passes preflight; else the problem names the findings."""
+    run = _run(request, run_id)
+    preflight.launch(run=run, user=caller(request))
+    return _answer(request, run)
+
+
+@router.post("/{run_id}/stop", response={202: RunDetailOut}, summary="Stop a run")
+def stop(request: HttpRequest, run_id: int, body: StopIn | None = None) -> Any:
+    """Save, then stop; with `force` at once."""
+    run, how = _run(request, run_id), body or StopIn(force=False, reason="")
+    runs.request_stop(run=run, user=caller(request), reason=how.reason, force=how.force)
+    return _answer(request, run)
+
+
+@router.post("/{run_id}/pause", response={202: RunDetailOut}, summary="Pause a run")
+def pause(request: HttpRequest, run_id: int, body: NothingIn | None = None) -> Any:
+    """Save and hold the devices."""
+    run = _run(request, run_id)
+    runs.request_pause(run=run, user=caller(request))
+    return _answer(request, run)
+
+
+@router.post("/{run_id}/save", response={202: RunDetailOut}, summary="Save a checkpoint now")
+def save(request: HttpRequest, run_id: int, body: NothingIn | None = None) -> Any:
+    """Have the trainer save at its next step."""
+    run = _run(request, run_id)
+    runs.request_save(run=run, user=caller(request))
+    return _answer(request, run)
+
+
+@router.post("/{run_id}/resume", response={202: RunDetailOut}, summary="Resume a run")
+def resume(request: HttpRequest, run_id: int, body: ResumeIn | None = None) -> Any:
+    """Go on from the newest good checkpoint, or from the one named."""
+    run, named = _run(request, run_id), body.checkpoint if body else None
+    start = None if named is None else resume_points.find(named, project_id=run.project_id)
+    runs.request_resume(run=run, user=caller(request), from_checkpoint=start)
+    return _answer(request, run)
+
+
+@router.post("/{run_id}/fork", response={201: RunDetailOut}, summary="Fork a run")
+def fork(request: HttpRequest, run_id: int, body: ForkIn) -> Any:
+    """Make a run that begins from a checkpoint of the project, with another config if one is named."""
+    user, run = caller(request), _run(request, run_id)
+    start = resume_points.find(body.checkpoint, project_id=run.project_id)
+
+    def make() -> dict[str, Any]:
+        config = run.config if body.config is None else access.config_for(user, body.config)
+        made = runs.create_run(
+            user=user, project=run.project, config=config, card=run.card, name=body.name or f"{run.name} fork"[:120],
+            launcher=run.launcher, parent=run, from_checkpoint=start,
+        )  # fmt: skip
+        if body.launch:
+            preflight.launch(run=made, user=user)
+        return run_shape(access.run_for(user, made.pk))
+
+    return Status(201, once(request, make))
+
+
+@router.post(
+    "/{run_id}/preflight", response={201: ReportOut}, summary="Run the checks of a run's config"
+)
+def check(request: HttpRequest, run_id: int, body: NothingIn | None = None) -> Any:
+    """Run all checks of the run's config."""
+    run = _run(request, run_id)
+    return Status(201, report_shape(preflight.request(config=run.config, user=caller(request))))
+
+
+def _run(request: HttpRequest, run_id: int) -> Run:
+    return access.run_for(caller(request), run_id, change=True)
+
+
+def _answer(request: HttpRequest, run: Run) -> Any:
+    return Status(202, run_shape(access.run_for(caller(request), run.pk)))

@@ -1,0 +1,172 @@
+"""What the API says of cards, configs, runs and reports."""
+
+from datetime import datetime
+from typing import Any
+
+from pydantic import Field
+
+from controlplane.common.api import Output
+
+
+class CardOut(Output):
+    """A card with its sums; `estimate` is null while a number is missing."""
+
+    id: int
+    project: str
+    name: str
+    question: str
+    stage: str
+    data: dict[str, Any] = Field(
+        description="Sections network, data, compute; task_form; acceptance."
+    )
+    owner: str
+    created_at: datetime
+    updated_at: datetime
+    parameters: float
+    estimate: dict[str, float] | None
+    missing_agreements: list[str]
+
+
+class CardChangeOut(Output):
+    """One changed field."""
+
+    id: int
+    at: datetime
+    user: str
+    field: str
+    old: Any
+    new: Any
+    reason: str
+
+
+class ConfigOut(Output):
+    """A config without its document."""
+
+    id: int
+    project: str
+    name: str
+    kind: str
+    hash: str
+    family_hash: str
+    schema_version: int
+    card: int | None
+    parent: int | None
+    created_by: str
+    created_at: datetime
+    frozen_at: datetime | None
+
+
+class ConfigDetailOut(ConfigOut):
+    """A config with its canonical document, and the same as TOML."""
+
+    document: dict[str, Any]
+    toml: str
+
+
+class ChangeOut(Output):
+    """One field that differs."""
+
+    path: str
+    old: Any
+    new: Any
+    unit: str
+
+
+class DiffOut(Output):
+    """What differs; `more_than_one`: more than one variable changed, the name not counted."""
+
+    a: int
+    b: int
+    changes: list[ChangeOut]
+    more_than_one: bool
+
+
+class AttemptOut(Output):
+    """One try at a run."""
+
+    number: int
+    state: str
+    outcome: str
+    reason: str
+    where: str
+    start_step: int
+    step: int | None
+    requested_at: datetime
+    started_at: datetime | None
+    ended_at: datetime | None
+    last_seen_at: datetime | None
+    contact_lost_since: datetime | None
+    from_checkpoint: int | None
+
+
+class RunOut(Output):
+    """A run as a list shows it."""
+
+    id: int
+    project: str
+    name: str
+    state: str
+    since: datetime | None
+    why: str
+    acts: list[str] = Field(description="What may be asked for now.")
+    desired: str
+    step: int | None
+    total_steps: int | None
+    tokens: int | None
+    loss: float | str | None
+    tokens_per_second: float | None
+    config: int
+    config_hash: str
+    card: int | None
+    parent: int | None
+    from_checkpoint: int | None
+    checkpoint_step: int | None
+    checkpoint_state: str
+    launcher: str
+    num_devices: int
+    created_by: str
+    created_at: datetime
+
+
+class RunDetailOut(RunOut):
+    """A run with its attempts, the newest first."""
+
+    attempts: list[AttemptOut]
+
+
+class EventOut(Output):
+    """One line of the timeline."""
+
+    id: int
+    at: datetime
+    kind: str
+    message: str
+    attempt: int | None
+    user: str | None
+    data: dict[str, Any]
+
+
+class FindingOut(Output):
+    """One statement of one check."""
+
+    code: str
+    severity: str
+    message: str
+    evidence: dict[str, Any]
+    advice: str
+
+
+class ReportOut(Output):
+    """A preflight report; the verdict is empty until it is done."""
+
+    id: int
+    config: int
+    config_hash: str
+    state: str
+    verdict: str
+    findings: list[FindingOut]
+    progress: dict[str, Any]
+    only: list[str]
+    error: str
+    requested_at: datetime
+    ended_at: datetime | None

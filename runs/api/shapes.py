@@ -1,0 +1,152 @@
+"""From records to what the API says of them."""
+
+import math
+from collections.abc import Iterable
+from dataclasses import asdict
+from typing import Any
+
+from runs.models import Attempt, Card, CardChange, Config, Event, PreflightReport, Run
+from runs.run_table import RunRow, rows_of
+from safehold import config as run_config
+from safehold import planning
+
+
+def card_shape(card: Card) -> dict[str, Any]:
+    """Return a card with its sums."""
+    fields = planning.parse_card(card.data)
+    estimate = planning.compute_of(fields)
+    return {
+        "id": card.pk,
+        "project": card.project.slug,
+        "name": card.name,
+        "question": card.question,
+        "stage": card.stage,
+        "data": card.data,
+        "owner": card.owner.username,
+        "created_at": card.created_at,
+        "updated_at": card.updated_at,
+        "parameters": planning.parameters_of(fields),
+        "estimate": asdict(estimate) if estimate else None,
+        "missing_agreements": planning.missing_agreements(fields),
+    }
+
+
+def card_change_shape(change: CardChange) -> dict[str, Any]:
+    """Return one line of a card's trail."""
+    shown = ("id", "at", "field", "old", "new", "reason")
+    return {name: getattr(change, name) for name in shown} | {"user": change.user.username}
+
+
+def config_shape(config: Config) -> dict[str, Any]:
+    """Return a config without its document."""
+    shown = (
+        "id",
+        "name",
+        "kind",
+        "hash",
+        "family_hash",
+        "schema_version",
+        "created_at",
+        "frozen_at",
+    )
+    return {name: getattr(config, name) for name in shown} | {
+        "project": config.project.slug,
+        "card": config.card_id,
+        "parent": config.parent_id,
+        "created_by": config.created_by.username,
+    }
+
+
+def config_detail_shape(config: Config) -> dict[str, Any]:
+    """Return a config with its document."""
+    return config_shape(config) | {
+        "document": config.document,
+        "toml": run_config.to_toml(config.document),
+    }
+
+
+def diff_shape(a: Config, b: Config) -> dict[str, Any]:
+    """Return what changes from `a` to `b`."""
+    changes = run_config.diff(a.document, b.document)
+    return {
+        "a": a.pk,
+        "b": b.pk,
+        "changes": [asdict(change) for change in changes],
+        "more_than_one": sum(change.path != "name" for change in changes) > 1,
+    }
+
+
+def run_shapes(runs: Iterable[Run]) -> list[dict[str, Any]]:
+    """Return runs for a list, with one query for all newest attempts."""
+    return [_row_shape(row) for row in rows_of(runs)]
+
+
+def run_shape(run: Run) -> dict[str, Any]:
+    """Return one run with its attempts."""
+    attempts = list(run.attempts.order_by("-number"))
+    row = RunRow(run, attempts[0] if attempts else None)
+    return _row_shape(row) | {"attempts": [_attempt_shape(attempt) for attempt in attempts]}
+
+
+def event_shape(event: Event) -> dict[str, Any]:
+    """Return one line of the timeline."""
+    return {
+        "id": event.pk,
+        "at": event.at,
+        "kind": event.kind,
+        "message": event.message,
+        "attempt": event.attempt.number if event.attempt else None,
+        "user": event.user.username if event.user else None,
+        "data": event.data,
+    }
+
+
+def report_shape(report: PreflightReport) -> dict[str, Any]:
+    """Return a preflight report."""
+    shown = (
+        "id",
+        "config_hash",
+        "state",
+        "verdict",
+        "findings",
+        "progress",
+        "only",
+        "error",
+        "requested_at",
+        "ended_at",
+    )
+    return {name: getattr(report, name) for name in shown} | {"config": report.config_id}
+
+
+def _row_shape(row: RunRow) -> dict[str, Any]:
+    run, shown = row.run, row.shown
+    plain = ("id", "name", "desired", "step", "total_steps", "tokens", "tokens_per_second", "checkpoint_step",
+             "checkpoint_state", "launcher", "num_devices", "created_at")  # fmt: skip
+    return {name: getattr(run, name) for name in plain} | {
+        "project": run.project.slug,
+        "state": shown.word,
+        "since": shown.since,
+        "why": shown.why,
+        "acts": sorted(shown.acts),
+        "loss": _number(run.last_loss),
+        "config": run.config_id,
+        "config_hash": run.config.hash,
+        "card": run.card_id,
+        "parent": run.parent_id,
+        "from_checkpoint": run.forked_from_checkpoint,
+        "created_by": run.created_by.username,
+    }
+
+
+def _attempt_shape(attempt: Attempt) -> dict[str, Any]:
+    shown = ("number", "state", "outcome", "reason", "where", "start_step", "step", "requested_at", "started_at",
+             "ended_at", "last_seen_at", "contact_lost_since")  # fmt: skip
+    origin = attempt.start_checkpoint or {}
+    return {name: getattr(attempt, name) for name in shown} | {"from_checkpoint": origin.get("id")}
+
+
+def _number(value: float | None) -> float | str | None:
+    """Return a number that JSON can hold; what is not finite is named by its word."""
+    if value is None or math.isfinite(value):
+        return value
+    return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
