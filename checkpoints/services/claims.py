@@ -18,6 +18,8 @@ from runs.services import events
 
 # Each progress renews the lease; reading one piece of a slow volume must fit into it. A guess.
 LEASE = timedelta(seconds=120)
+# A request that is so young has its message under way. A guess.
+_PATIENCE = timedelta(seconds=10)
 
 
 @transaction.atomic
@@ -73,8 +75,10 @@ def release(*, verification: Verification, error: str) -> None:
 
 
 def left_behind() -> list[int]:
-    """Return the open verifications that no worker holds, oldest first."""
-    rows = Verification.objects.filter(_free(timezone.now())).order_by("requested_at")
+    """Return the open verifications that no worker holds, oldest first; not those just requested."""
+    now = timezone.now()
+    rows = Verification.objects.filter(_free(now), requested_at__lt=now - _PATIENCE)
+    rows = rows.order_by("requested_at")
     return list(rows.values_list("pk", flat=True)[:200])
 
 

@@ -14,7 +14,7 @@ from safehold.findings import fail, passed
 from safehold.manifest import read
 from tests.factories import make_attempt, make_run
 
-CASES = Path(__file__).resolve().parents[3] / "shared" / "cases" / "checkpoints"
+CASES = Path(__file__).resolve().parents[1] / "cases" / "checkpoints"
 _digests = itertools.count(1)
 
 
