@@ -4,7 +4,7 @@ Every method may be repeated at any time, by any worker, after any crash. The wo
 name alone; the handle only spares a search.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -50,6 +50,8 @@ class Observation:
         where: Node or host and process, for people.
         seen_at: When, by the observer's clock.
         is_fenced: The name is closed: nothing can be started under it any more.
+        num_survivors: Parts of the workload that outlived it; it is not gone while there are any.
+        handle: What spares the next look a search.
     """
 
     presence: Presence
@@ -58,6 +60,18 @@ class Observation:
     where: str = ""
     seen_at: datetime | None = None
     is_fenced: bool = False
+    num_survivors: int = 0
+    handle: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether anything of the workload runs or is about to."""
+        return self.presence in {Presence.PENDING, Presence.RUNNING} or self.num_survivors > 0
+
+    @property
+    def is_gone(self) -> bool:
+        """Whether it was seen that nothing of the workload runs; never true of what cannot be seen."""
+        return self.presence in {Presence.ABSENT, Presence.EXITED} and not self.num_survivors
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,4 +119,12 @@ class Launcher(Protocol):
 
     def fence(self, name: str) -> None:
         """Close the name: a later `start` with it does nothing and raises a final LauncherError."""
+        ...
+
+    def live_names(self) -> Iterable[str]:
+        """Return the names of which anything is alive, of whatever state our records say.
+
+        Raises:
+            LauncherError: It cannot be seen.
+        """
         ...

@@ -1,0 +1,284 @@
+"""The one place that decides what happens to a run.
+
+Pure: facts in, actions out. Whoever calls it looks first, carries the actions out, and may die between
+any two lines; so every rule reads the level of things, never an edge, and is safe to be applied again.
+docs/explanation/reconciliation.md tells the rules and the bound that the tests hold it to.
+"""
+
+from datetime import datetime
+
+from runs.states import LIVE_STATES, Desired, Outcome, State
+from workers import endings
+from workers.facts import (
+    AT_WORK,
+    Action,
+    AskStop,
+    AttemptFacts,
+    End,
+    Fence,
+    KeepPaused,
+    Kill,
+    Move,
+    NoteContactLost,
+    NoteContactRegained,
+    RecordHandle,
+    RequestNextAttempt,
+    RunFacts,
+    SendCommand,
+    Settle,
+    Submit,
+)
+from workers.launchers.base import Observation, Presence
+
+_NEVER_SUBMITTED = frozenset({State.REQUESTED, State.SUBMITTING})
+
+
+def decide(run: RunFacts, seen: Observation, now: datetime) -> list[Action]:
+    """Return what is to be done next, in this order; an empty list means wait.
+
+    Args:
+        run: What is recorded and wanted.
+        seen: One look at the workload of its newest attempt.
+        now: The clock of the caller.
+    """
+    attempt = run.attempt
+    if attempt is None:
+        return [_first_attempt(run)]
+    if attempt.state is State.ENDED:
+        return _after_the_end(run, attempt, seen)
+    if seen.presence is Presence.UNREACHABLE:
+        return _unseen(run, attempt, now)
+    if seen.num_survivors and seen.presence in {Presence.EXITED, Presence.ABSENT}:
+        return [Kill("Its process wrapper was gone.")]
+    if seen.is_gone:
+        return _gone(run, attempt, seen, now)
+    return _alive(run, attempt, seen, now)
+
+
+def _first_attempt(run: RunFacts) -> Action:
+    if run.desired is Desired.RUNNING:
+        return RequestNextAttempt("The run was launched.")
+    return Settle()
+
+
+def _after_the_end(run: RunFacts, attempt: AttemptFacts, seen: Observation) -> list[Action]:
+    if seen.is_alive:
+        return [Kill("The attempt had ended.")]
+    if seen.presence is Presence.UNREACHABLE:
+        # A next attempt beside one that may live is the one thing that must never be.
+        return []
+    if _is_next_due(run, attempt):
+        return [RequestNextAttempt("Resume was asked for while the attempt was stopping.")]
+    return [Settle()]
+
+
+def _is_next_due(run: RunFacts, attempt: AttemptFacts) -> bool:
+    """Whether a person asked for a resume that could not be answered while the attempt was open.
+
+    Recovery without a person asking belongs here too, once there is a policy for it.
+    """
+    if run.desired is not Desired.RUNNING or attempt.outcome is Outcome.FINISHED:
+        return False
+    asked_at, stopped_at = run.desired_at, attempt.stop_sent_at
+    return asked_at is not None and stopped_at is not None and asked_at > stopped_at
+
+
+def _unseen(run: RunFacts, attempt: AttemptFacts, now: datetime) -> list[Action]:
+    """Nothing is started, ended or killed on a look that failed; commands and heartbeats still travel."""
+    if attempt.state not in LIVE_STATES:
+        return []
+    contact = _contact(run, attempt, now)
+    if attempt.state is State.STOPPING:
+        return contact + _stop_command(run, attempt)
+    if reason := _why_stop(run, attempt, now):
+        return [*contact, Move(State.STOPPING, reason)]
+    return contact + _follow(run, attempt, now)
+
+
+def _gone(
+    run: RunFacts, attempt: AttemptFacts, seen: Observation, now: datetime
+) -> list[Action]:
+    if seen.presence is Presence.EXITED:
+        return [endings.of_exit(attempt, seen.exit or attempt.exit, is_forced=run.is_forced)]
+    if attempt.state in _NEVER_SUBMITTED:
+        return _not_started(run, attempt, seen, now)
+    # A start that was delayed on its way must find the name closed, or it would outlive the attempt.
+    if not seen.is_fenced:
+        return [Fence()]
+    return [endings.of_absence(attempt)]
+
+
+def _not_started(
+    run: RunFacts, attempt: AttemptFacts, seen: Observation, now: datetime
+) -> list[Action]:
+    if run.desired is not Desired.RUNNING:
+        word = "stopped" if run.desired is Desired.STOPPED else "paused"
+        return [Move(State.STOPPING, f"It was {word} before it started.")]
+    if attempt.state is State.REQUESTED:
+        return [Move(State.SUBMITTING), Submit()]
+    trouble = attempt.trouble
+    if seen.is_fenced:
+        message = trouble.message if trouble else "Its name was closed before it started."
+        return [End(Outcome.COULD_NOT_START, message)]
+    if trouble is None:
+        return [Submit()]
+    if trouble.is_final or now - attempt.state_at >= run.limits.start_timeout:
+        return [Fence()]
+    return [Submit()] if now >= trouble.retry_at else []
+
+
+def _alive(
+    run: RunFacts, attempt: AttemptFacts, seen: Observation, now: datetime
+) -> list[Action]:
+    if attempt.state is State.REQUESTED:
+        return [Move(State.SUBMITTING, "Its workload was found.")]
+    if attempt.state is State.SUBMITTING:
+        return [RecordHandle(), Move(_before_running(seen), seen.reason)]
+    contact = _contact(run, attempt, now)
+    if not attempt.has_handle and seen.handle:
+        contact = [RecordHandle(), *contact]
+    if attempt.state is State.STOPPING:
+        return contact + _stop(run, attempt, now)
+    if reason := _why_stop(run, attempt, now):
+        return [*contact, Move(State.STOPPING, reason)]
+    if attempt.state in {State.WAITING, State.STARTING}:
+        return contact + _start_up(run, attempt, seen, now)
+    return contact + _follow(run, attempt, now)
+
+
+def _before_running(seen: Observation) -> State:
+    return State.WAITING if seen.presence is Presence.PENDING else State.STARTING
+
+
+def _contact(run: RunFacts, attempt: AttemptFacts, now: datetime) -> list[Action]:
+    last = attempt.last_seen_at
+    if last is None:
+        return []
+    is_lost = now - last > run.limits.contact_lost
+    if is_lost and attempt.contact_lost_since is None:
+        return [NoteContactLost(last)]
+    if not is_lost and attempt.contact_lost_since is not None:
+        return [NoteContactRegained()]
+    return []
+
+
+def _why_stop(run: RunFacts, attempt: AttemptFacts, now: datetime) -> str:
+    """Return why the attempt has to stop, or an empty text."""
+    if run.desired is Desired.STOPPED:
+        return "It was stopped by force." if run.is_forced else "It was asked to save and stop."
+    is_held = attempt.state is State.PAUSED and run.desired is Desired.PAUSED
+    if is_held and attempt.paused_at and now - attempt.paused_at >= run.limits.pause_hold:
+        return "It was paused for so long that its devices were released."
+    return ""
+
+
+def _stop(run: RunFacts, attempt: AttemptFacts, now: datetime) -> list[Action]:
+    """Escalate: command, then the launcher's stop, then kill; each by the time since the stop began."""
+    if run.is_forced and run.desired is Desired.STOPPED:
+        return [Kill("It was stopped by force.")]
+    limits, elapsed = run.limits, now - attempt.state_at
+    # Who never spoke hears no command, and has nothing to save.
+    grace = limits.stop_grace if attempt.last_seen_at else limits.stop_grace * 0
+    if elapsed >= grace + limits.kill_grace:
+        return [Kill("It did not stop within the grace period.")]
+    actions = _stop_command(run, attempt)
+    if elapsed >= grace:
+        actions.append(AskStop(int(limits.kill_grace.total_seconds())))
+    return actions
+
+
+def _stop_command(run: RunFacts, attempt: AttemptFacts) -> list[Action]:
+    return [] if attempt.has_stop_command or run.is_forced else [SendCommand("save_and_stop")]
+
+
+def _start_up(
+    run: RunFacts, attempt: AttemptFacts, seen: Observation, now: datetime
+) -> list[Action]:
+    expected = _before_running(seen)
+    if attempt.state is not expected and attempt.phase not in AT_WORK:
+        return [Move(expected, seen.reason)]
+    if attempt.state is State.WAITING:
+        return [Move(State.STARTING)]
+    if attempt.phase in AT_WORK or attempt.phase == "paused":
+        return [Move(State.RUNNING)]
+    if attempt.last_seen_at is None and now - attempt.state_at >= run.limits.start_timeout:
+        return [Move(State.RUNNING, "Its workload runs, but it never reported.")]
+    return []
+
+
+def _follow(run: RunFacts, attempt: AttemptFacts, now: datetime) -> list[Action]:
+    """Bring a trainer that works or holds nearer to what is wanted, by what its heartbeat says."""
+    if attempt.state is State.RUNNING:
+        return _while_running(run, attempt, now)
+    if attempt.state is State.PAUSING:
+        return _while_pausing(run, attempt, now)
+    if attempt.state is State.PAUSED:
+        return _while_paused(run, attempt, now)
+    if attempt.state is State.STARTING and attempt.phase in AT_WORK:
+        return [Move(State.RUNNING)]
+    return []
+
+
+def _while_running(run: RunFacts, attempt: AttemptFacts, now: datetime) -> list[Action]:
+    # Also when it is wanted running again by now: only the pausing state knows how to call it back.
+    if _is_under_way("pause", attempt):
+        return [Move(State.PAUSING)]
+    if attempt.phase == "paused":
+        return [Move(State.PAUSED)]
+    if run.desired is Desired.PAUSED:
+        return _hold_command("pause", run, attempt, now)
+    return []
+
+
+def _while_pausing(run: RunFacts, attempt: AttemptFacts, now: datetime) -> list[Action]:
+    last = attempt.hold_command
+    if run.desired is Desired.PAUSED:
+        if attempt.phase == "paused":
+            return [Move(State.PAUSED)]
+        if last is not None and last.kind == "pause" and last.result == "refused":
+            return [Move(State.RUNNING, f"The trainer refused to pause: {last.message}")]
+        return [] if last is not None and last.kind == "pause" else [SendCommand("pause")]
+    if last is None or last.kind != "resume":
+        return [SendCommand("resume")]
+    return [Move(State.RUNNING)] if last.result and attempt.phase in AT_WORK else []
+
+
+def _while_paused(run: RunFacts, attempt: AttemptFacts, now: datetime) -> list[Action]:
+    if attempt.phase in AT_WORK:
+        return [Move(State.RUNNING)]
+    if run.desired is not Desired.RUNNING or _is_under_way("resume", attempt):
+        return []
+    if _paused_itself(run, attempt):
+        # A report of the pause that a resume has just ended looks the same: wait for the next one.
+        is_sure = now - attempt.state_at > run.limits.contact_lost
+        return [KeepPaused()] if is_sure else []
+    return _hold_command("resume", run, attempt, now)
+
+
+def _paused_itself(run: RunFacts, attempt: AttemptFacts) -> bool:
+    """Whether the trainer, not a person, wanted the pause: none was sent, and nobody resumed since."""
+    last = attempt.hold_command
+    is_ours = last is not None and last.kind == "pause"
+    is_resumed = run.desired_at is not None and run.desired_at > attempt.state_at
+    return not is_ours and not is_resumed
+
+
+def _hold_command(
+    kind: str, run: RunFacts, attempt: AttemptFacts, now: datetime
+) -> list[Action]:
+    """Return the command unless it is under way, or was refused a moment ago."""
+    last = attempt.hold_command
+    if last is not None and last.kind == kind:
+        if _is_under_way(kind, attempt):
+            return []
+        if last.result == "refused" and now - last.sent_at < run.limits.retry_command:
+            return []
+    return [SendCommand(kind)]
+
+
+def _is_under_way(kind: str, attempt: AttemptFacts) -> bool:
+    """Whether the newest command is this one and belongs to the state the attempt is in now."""
+    last = attempt.hold_command
+    if last is None or last.kind != kind or last.result == "refused":
+        return False
+    return not last.result or last.sent_at >= attempt.state_at
