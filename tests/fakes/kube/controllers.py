@@ -329,6 +329,7 @@ class Controllers:
         nodes = _BY_PLURAL["nodes"]
         held = self.store.get(nodes, "", node)
         condition = {"type": "Ready", "status": "Unknown", "reason": "NodeStatusUnknown"}
+        condition["lastTransitionTime"] = text_of(since + 40)
         self._update(nodes, held, lambda item: item["status"].update(conditions=[condition]))
         for pod in self.store.list("pods", "", lambda p: p["spec"].get("nodeName") == node):
             if not _is_unfinished(pod):

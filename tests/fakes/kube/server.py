@@ -1,9 +1,11 @@
 """The HTTP face: paths, verbs, patches, dry run, preconditions, watches, logs and scripted faults."""
 
 import json
+import socket
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -61,6 +63,7 @@ class ApiServer:
     custom_groups: frozenset[str] = frozenset()
     faults: list[Fault] = field(default_factory=list)
     requests: list[Request] = field(default_factory=list)
+    open_sockets: set[socket.socket] = field(default_factory=set)
     _http: ThreadingHTTPServer | None = None
     _port: int = 0
 
@@ -86,6 +89,9 @@ class ApiServer:
             http, self._http = self._http, None
             http.shutdown()
             http.server_close()
+            for connection in list(self.open_sockets):
+                with suppress(OSError):
+                    connection.shutdown(socket.SHUT_RDWR)
 
     @property
     def is_up(self) -> bool:
@@ -102,6 +108,15 @@ class ApiServer:
 class _Handler(BaseHTTPRequestHandler):
     api: ApiServer
     protocol_version = "HTTP/1.1"
+
+    def setup(self) -> None:
+        super().setup()
+        self.api.open_sockets.add(self.connection)
+
+    def finish(self) -> None:
+        self.api.open_sockets.discard(self.connection)
+        with suppress(OSError, ValueError):
+            super().finish()
 
     def log_message(self, *args: object) -> None:
         """Keep quiet."""
@@ -369,7 +384,8 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _drop(self) -> None:
         self.close_connection = True
-        self.connection.close()
+        with suppress(OSError):
+            self.connection.shutdown(socket.SHUT_RDWR)
 
 
 def _of(request: Request) -> Resource:

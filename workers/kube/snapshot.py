@@ -1,0 +1,119 @@
+"""All that this control plane has in a namespace, read with one list a kind, whatever the number of runs and pods."""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+from workers.kube import names, queueing
+from workers.kube.api import Kube
+from workers.kube.conditions import condition
+from workers.kube.errors import KubeError
+from workers.kube.kinds import EVENT, JOB, NODE, POD, WORKLOAD, Kind
+from workers.kube.objects import Place
+from workers.kube.seeing import Look, look
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """The Jobs and pods of all our workloads at one moment."""
+
+    jobs: dict[str, Json]
+    pods: dict[str, list[Json]]
+    events: list[Json] = field(default_factory=list)
+    workloads: list[Json] = field(default_factory=list)
+    nodes_not_ready: frozenset[str] = frozenset()
+    taken_at: datetime = field(default_factory=lambda: datetime.now(UTC))
+
+    def look(self, name: str) -> Look:
+        """Judge one workload as of this moment."""
+        job = self.jobs.get(name)
+        is_fenced = job is not None and names.FENCE in (job["metadata"].get("labels") or {})
+        return look(
+            None if is_fenced else job,
+            self.pods.get(name, []),
+            events=self.events,
+            nodes_not_ready=self.nodes_not_ready,
+            admission=self._admission(job),
+            is_fenced=is_fenced,
+            now=self.taken_at,
+        )
+
+    def names(self) -> Iterator[str]:
+        """Yield the names of all workloads of which anything was listed, tombstones left out."""
+        for name in sorted({*self.jobs, *self.pods}):
+            labels = self.jobs.get(name, {}).get("metadata", {}).get("labels") or {}
+            if names.FENCE not in labels or self.pods.get(name):
+                yield name
+
+    def _admission(self, job: Json | None) -> str:
+        labels = (job or {}).get("metadata", {}).get("labels") or {}
+        queue = labels.get("kueue.x-k8s.io/queue-name")
+        if job is None or not queue or not job["spec"].get("suspend"):
+            return ""
+        return queueing.why_waiting(queue, queueing.workload_of(job, self.workloads))
+
+
+def take(kube: Kube, place: Place, *, now: Callable[[], datetime]) -> Snapshot:
+    """List what is ours.
+
+    The pods are listed before the Jobs: a pod seen without its Job is then really without it, and not one whose Job
+    was made between the two lists.
+
+    Raises:
+        KubeError: Pods or Jobs cannot be seen; the explaining kinds may be missing.
+    """
+    ours = names.selector(owner=place.owner)
+    pods: dict[str, list[Json]] = defaultdict(list)
+    for pod in kube.list(POD, place.namespace, selector=ours).items:
+        pods[pod["metadata"]["labels"].get(names.WORKLOAD, "")].append(pod)
+    jobs = {
+        job["metadata"]["name"]: job for job in kube.list(JOB, place.namespace, selector=ours).items
+    }
+    needs_words = any(_needs_words(job, pods.get(name, [])) for name, job in jobs.items())
+    is_queued = any(_is_queued(job) for job in jobs.values())
+    has_pods = any(_is_bound(pod) for group in pods.values() for pod in group)
+    return Snapshot(
+        jobs=jobs,
+        pods=dict(pods),
+        events=_optional(kube, EVENT, place.namespace) if needs_words else [],
+        workloads=_optional(kube, WORKLOAD, place.namespace) if is_queued else [],
+        nodes_not_ready=_not_ready(_optional(kube, NODE, "")) if has_pods else frozenset(),
+        taken_at=now(),
+    )
+
+
+def _optional(kube: Kube, kind: Kind, namespace: str) -> list[Json]:
+    """List a kind that only explains: a cluster may not serve it, or not let us see it."""
+    try:
+        return kube.list(kind, namespace).items
+    except KubeError as error:
+        if error.status in {403, 404}:
+            return []
+        raise
+
+
+def _needs_words(job: Json, pods: list[Json]) -> bool:
+    expected = int(job["spec"].get("completions") or 1)
+    is_waiting = any((pod.get("status") or {}).get("phase") == "Pending" for pod in pods)
+    return not job["spec"].get("suspend") and (len(pods) < expected or is_waiting)
+
+
+def _is_queued(job: Json) -> bool:
+    labels = job["metadata"].get("labels") or {}
+    return bool(job["spec"].get("suspend")) and "kueue.x-k8s.io/queue-name" in labels
+
+
+def _is_bound(pod: Json) -> bool:
+    return bool((pod.get("spec") or {}).get("nodeName"))
+
+
+def _not_ready(nodes: list[Json]) -> frozenset[str]:
+    return frozenset(
+        node["metadata"]["name"]
+        for node in nodes
+        if (condition(node, "Ready") or {}).get("status", "True") != "True"
+    )

@@ -1,0 +1,248 @@
+"""Runs attempts on a Kubernetes cluster, as an Indexed Job each.
+
+Nothing here remembers anything: a workload is found by its name and our labels, every write may be repeated, and what
+an answer lost on its way did is found by the next look.
+"""
+
+import logging
+import time
+from collections.abc import Callable, Iterable, Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from safehold.config.kubernetes import Kubernetes
+from workers.kube import names, objects
+from workers.kube.api import Kube
+from workers.kube.conditions import condition
+from workers.kube.errors import KubeError
+from workers.kube.kinds import JOB, NODE, POD, SECRET, SERVICE, Kind
+from workers.kube.objects import Place
+from workers.kube.seeing import Look
+from workers.kube.snapshot import Snapshot, take
+from workers.launchers.base import LauncherError, LaunchSpec, Observation, Presence
+
+logger = logging.getLogger(__name__)
+Json = dict[str, Any]
+# One sweep looks at many runs: they share the lists of one moment.
+SNAPSHOT_SECONDS = 1.0
+# What a forced end leaves the kubelet to kill and confirm; with 0 the object would vanish unconfirmed.
+KILL_GRACE_SECONDS = 1
+# How long a node must have been silent before its pods are given up unconfirmed.
+NODE_LOST_AFTER = timedelta(seconds=60)
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+class KubernetesLauncher:
+    """One cluster and namespace as a launcher."""
+
+    def __init__(self, kube: Kube, place: Place, *, now: Callable[[], datetime] = _now) -> None:
+        self._kube = kube
+        self._place = place
+        self._now = now
+        self._snapshot: Snapshot | None = None
+        self._snapshot_at = 0.0
+
+    def start(self, spec: LaunchSpec) -> Mapping[str, Any]:
+        """Make Secret, Service and Job, whichever are missing, and return the handle of the Job.
+
+        Raises:
+            LauncherError: The cluster refused (final), could not be reached, or the name is closed.
+        """
+        self._forget()
+        options = options_of(spec.config)
+        self._ensure(SECRET, objects.secret(spec, self._place))
+        self._ensure(SERVICE, objects.service(spec, self._place))
+        job = self._ensure(JOB, objects.job(spec, options, self._place))
+        if names.FENCE in (job["metadata"].get("labels") or {}):
+            self._remove_companions(spec.name)
+            raise LauncherError(f"The name {spec.name} is closed.", can_retry=False)
+        self._adopt_companions(job)
+        return {"uid": job["metadata"]["uid"]}
+
+    def observe(self, name: str, handle: Mapping[str, Any]) -> Observation:
+        """Look once; what cannot be seen is unreachable, with the cluster's words."""
+        try:
+            return self.look(name).observation
+        except KubeError as error:
+            return Observation(
+                presence=Presence.UNREACHABLE, reason=error.message, seen_at=self._now()
+            )
+
+    def look(self, name: str) -> Look:
+        """Return the judgement and the pods behind it.
+
+        Raises:
+            KubeError: The cluster cannot be seen.
+        """
+        return self._recent().look(name)
+
+    def stop(self, name: str, handle: Mapping[str, Any], *, grace_seconds: int) -> None:
+        """Delete the Job; its pods get SIGTERM and the grace of their template, and the Job waits for them.
+
+        Raises:
+            LauncherError: The cluster could not be reached.
+        """
+        self._delete_job(name, is_foreground=True)
+
+    def kill(self, name: str, handle: Mapping[str, Any]) -> None:
+        """Delete the Job and end its pods now; pods of a node that is long lost are given up unconfirmed.
+
+        Raises:
+            LauncherError: The cluster could not be reached.
+        """
+        self._delete_job(name, is_foreground=False)
+        for pod in self._pods(name):
+            metadata = pod["metadata"]
+            grace = 0 if self._is_on_lost_node(pod) else KILL_GRACE_SECONDS
+            self._kube.delete(
+                POD,
+                self._place.namespace,
+                metadata["name"],
+                uid=metadata["uid"],
+                grace_seconds=grace,
+            )
+        self._forget()
+
+    def fence(self, name: str) -> None:
+        """Occupy the name with a Job that never runs, so that a create still on its way comes too late.
+
+        Raises:
+            LauncherError: The cluster could not be reached.
+        """
+        self._forget()
+        stone = objects.tombstone(name, self._place, run_id=0, attempt=0)
+        try:
+            self._kube.create(JOB, self._place.namespace, stone)
+        except KubeError as error:
+            if not error.is_taken:
+                raise
+        self._remove_companions(name)
+
+    def clean(self, name: str) -> None:
+        """Remove all that was made under the name; nothing of it may be needed any more.
+
+        Raises:
+            LauncherError: The cluster could not be reached.
+        """
+        self._delete_job(name, is_foreground=False)
+        self._remove_companions(name)
+
+    def live_names(self) -> Iterable[str]:
+        """Return the names of the workloads that are alive.
+
+        Raises:
+            LauncherError: The cluster cannot be seen.
+        """
+        snapshot = self._recent()
+        return [name for name in snapshot.names() if snapshot.look(name).observation.is_alive]
+
+    def dry_run(self, spec: LaunchSpec) -> None:
+        """Have the cluster check the Job without storing it.
+
+        Raises:
+            LauncherError: With what the cluster says of it, field by field.
+        """
+        job = objects.job(spec, options_of(spec.config), self._place)
+        self._kube.create(JOB, self._place.namespace, job, is_dry=True)
+
+    def _ensure(self, kind: Kind, item: Json) -> Json:
+        """Create the object, or adopt the one that is provably ours."""
+        name = item["metadata"]["name"]
+        try:
+            return self._kube.create(kind, self._place.namespace, item)
+        except KubeError as error:
+            if not error.is_taken:
+                raise
+        found = self._kube.read(kind, self._place.namespace, name)
+        if not names.is_ours(found, owner=self._place.owner, name=name):
+            message = (
+                f"A {kind.name} named {name} exists in {self._place.namespace} and is not ours."
+            )
+            raise LauncherError(message, can_retry=False)
+        if "deletionTimestamp" in found["metadata"]:
+            message = f"The {kind.name} {name} is being deleted; its name is not used again."
+            raise LauncherError(message, can_retry=False)
+        return found
+
+    def _adopt_companions(self, job: Json) -> None:
+        """Let Secret and Service go when the Job goes."""
+        metadata = job["metadata"]
+        owner = {"apiVersion": JOB.api_version, "kind": JOB.name, "name": metadata["name"]}
+        owner |= {"uid": metadata["uid"]}
+        for kind in (SECRET, SERVICE):
+            change = {"metadata": {"ownerReferences": [owner]}}
+            self._kube.patch(kind, self._place.namespace, metadata["name"], change)
+
+    def _remove_companions(self, name: str) -> None:
+        for kind in (SECRET, SERVICE):
+            try:
+                found = self._kube.read(kind, self._place.namespace, name)
+            except KubeError as error:
+                if error.is_absent:
+                    continue
+                raise
+            if names.is_ours(found, owner=self._place.owner, name=name):
+                uid = found["metadata"]["uid"]
+                self._kube.delete(kind, self._place.namespace, name, uid=uid)
+
+    def _delete_job(self, name: str, *, is_foreground: bool) -> None:
+        self._forget()
+        try:
+            job = self._kube.read(JOB, self._place.namespace, name)
+        except KubeError as error:
+            if error.is_absent:
+                return
+            raise
+        if not names.is_ours(job, owner=self._place.owner, name=name):
+            logger.warning("job.not_ours", extra={"job": name, "namespace": self._place.namespace})
+            return
+        self._kube.delete(
+            JOB,
+            self._place.namespace,
+            name,
+            uid=job["metadata"]["uid"],
+            is_foreground=is_foreground,
+        )
+
+    def _pods(self, name: str) -> list[Json]:
+        ours = names.selector(owner=self._place.owner, name=name)
+        return self._kube.list(POD, self._place.namespace, selector=ours).items
+
+    def _is_on_lost_node(self, pod: Json) -> bool:
+        node_name = (pod.get("spec") or {}).get("nodeName")
+        if not node_name:
+            return False
+        try:
+            node = self._kube.read(NODE, "", node_name)
+        except KubeError as error:
+            return error.is_absent
+        ready = condition(node, "Ready") or {}
+        if ready.get("status") == "True" or not ready.get("lastTransitionTime"):
+            return False
+        silent_since = datetime.fromisoformat(ready["lastTransitionTime"])
+        return self._now() - silent_since >= NODE_LOST_AFTER
+
+    def _recent(self) -> Snapshot:
+        if self._snapshot is None or time.monotonic() - self._snapshot_at > SNAPSHOT_SECONDS:
+            self._snapshot = take(self._kube, self._place, now=self._now)
+            self._snapshot_at = time.monotonic()
+        return self._snapshot
+
+    def _forget(self) -> None:
+        """A look after a write of ours must see it."""
+        self._snapshot = None
+
+
+def options_of(config: Mapping[str, Any]) -> Kubernetes:
+    """Return the section of the config, or its defaults.
+
+    Raises:
+        LauncherError: The section cannot be used.
+    """
+    try:
+        return Kubernetes.model_validate(config.get("kubernetes") or {})
+    except ValueError as error:
+        raise LauncherError(f"[kubernetes] of the config: {error}", can_retry=False) from error
