@@ -76,11 +76,12 @@ class Client:
         Returns:
             Whether the server holds every record. What it does not hold stays in the journal.
         """
-        if os.getpid() != self._pid or not self._thread.is_alive():
+        if os.getpid() != self._pid:
             return False
         self._deadline = time.monotonic() + timeout_seconds
         self._closing.set()
-        self._thread.join(timeout_seconds + 1.0)
+        if self._thread.is_alive():
+            self._thread.join(timeout_seconds + 1.0)
         if not self._thread.is_alive():
             self._transport.close()
         return self._all_sent()

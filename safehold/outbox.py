@@ -102,6 +102,8 @@ class Postman:
         self._wake.set()
         if self._thread.is_alive():
             self._thread.join(timeout_seconds + 1.0)
+        if not self._thread.is_alive():
+            self._transport.close()
         return not self._outbox.waiting()
 
     def _run(self) -> None:

@@ -45,8 +45,8 @@ class Recorder:
         try:
             names = tuple(values)
             joined, packer = self._shapes.get(names) or self._shape(names)
-            packed = packer.pack(*values.values())
-        except (struct.error, TypeError, ValueError, OverflowError, RuntimeError, Warning):
+            packed = packer.pack(*map(_plain, values.values()))
+        except (struct.error, TypeError, ValueError, OverflowError, RuntimeError):
             joined, packed = self._one_by_one(values)
         return self._append(step, tokens, joined, packed, kind, data)
 
@@ -109,12 +109,19 @@ class Recorder:
         return "\n".join(good), struct.pack(f"<{len(good)}d", *good.values())
 
 
+def _plain(value: Any) -> Any:
+    """Take a tensor off its graph; reading it as it is would make torch warn."""
+    if type(value) is float:
+        return value
+    return value.detach() if hasattr(value, "detach") else value
+
+
 def as_float(value: object) -> float | None:
     """Return one number as a float, or `None` where it is none (a text, a vector)."""
     if isinstance(value, (str, bytes)) or value is None:
         return None
     try:
-        return float(cast(SupportsFloat, getattr(value, "detach", lambda: value)()))
+        return float(cast(SupportsFloat, _plain(value)))
     except OverflowError:
         return float("inf") if cast(Any, value) > 0 else float("-inf")
     except (TypeError, ValueError, RuntimeError):

@@ -32,7 +32,12 @@ class Replayed:
 
 
 def replay(
-    folder: Path, transport: Transport, *, timeout_seconds: float = 600.0, wait: bool = True
+    folder: Path,
+    transport: Transport,
+    *,
+    timeout_seconds: float = 600.0,
+    wait: bool = True,
+    registrations: bool = True,
 ) -> Replayed:
     """Send the journals and registrations below an attempt's folder that nobody owns any more.
 
@@ -41,6 +46,7 @@ def replay(
         transport: To its server, with its token.
         timeout_seconds: Give up then; everything that is left stays for a later call.
         wait: Try again while the server is away, until the time is over.
+        registrations: Also those of checkpoints; not where a postman is at work.
     """
     done = Replayed()
     deadline = time.monotonic() + timeout_seconds
@@ -49,7 +55,7 @@ def replay(
         if owned is not None:
             _replay_one(path, owned, transport, deadline, wait, done)
     outbox = Outbox(folder / "outbox")
-    if outbox.waiting():
+    if registrations and outbox.waiting():
         _until(lambda: bool(outbox.deliver(transport)) or True, deadline, wait)
         done.left |= bool(outbox.waiting())
     return done

@@ -78,7 +78,7 @@ class Reporting:
 def _replay(environment: Environment) -> None:
     transport = Transport.of(environment)
     try:
-        done = replay(environment.folder, transport)
+        done = replay(environment.folder, transport, registrations=False)
         logger.info("replay.done", extra={"num_records": done.num_records, "left": done.left})
     except Exception:
         logger.exception("replay.failed")
