@@ -30,8 +30,7 @@ def create_config(
     user: User,
     project: Project,
     document: Mapping[str, Any] | None = None,
-    text: str | bytes | None = None,
-    format: Format = "toml",
+    toml: str | bytes | None = None,
     card: Card | None = None,
     parent: Config | None = None,
 ) -> Config:
@@ -41,8 +40,7 @@ def create_config(
         user: Needs the role operator in the project.
         project: Where it belongs.
         document: Plain values, or
-        text: A text in `format` (toml, yaml or json); one of the two is given.
-        format: Of `text`.
+        toml: A text; one of the two is given.
         card: The card that it is for.
         parent: The config that it was made from.
 
@@ -55,7 +53,7 @@ def create_config(
             raise Invalid(
                 f"The {noun} belongs to another project.", fields={noun: ["Choose another."]}
             )
-    config = read_config(document=document, text=text, format=format)
+    config = read_config(document=document, text=toml)
     plain = canonical_document(config)
     made = Config.objects.create(
         project=project, card=card, parent=parent, created_by=user, name=config.name[:120],

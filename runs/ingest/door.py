@@ -1,0 +1,189 @@
+"""Answering the requests of training pods, without a web framework: bytes in, bytes out."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.conf import settings
+from django.db import DatabaseError
+
+from controlplane.common.errors import SafeholdError
+from runs.ingest import senders
+from runs.ingest.senders import Sender
+from runs.models import Attempt
+from runs.services import attempts, ingest, logs
+from safehold import wire
+
+logger = logging.getLogger(__name__)
+
+PROBLEM = "application/problem+json"
+# Of an exit record; the wrapper keeps it within a Kubernetes termination message.
+MAX_EXIT_BYTES = 64 * 1024
+MAX_SOURCE_CHARACTERS = 40
+RETRY_SECONDS = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What came in.
+
+    Attributes:
+        path: What stands behind `/api/v1/`.
+        authorization: The header, empty where missing.
+    """
+
+    path: str
+    authorization: str
+    content_type: str
+    content_encoding: str
+    body: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What goes out."""
+
+    status: int
+    content_type: str
+    body: bytes
+    retry_after_seconds: int | None = None
+
+
+def answer(request: Request) -> Answer:
+    """Answer one request; a failure becomes a problem document, never an exception."""
+    try:
+        return _ROUTES[request.path](request)
+    except SafeholdError as error:
+        return _problem(error.http_status, error.problem())
+    except wire.WireError as error:
+        return _wire_problem(error)
+    except DatabaseError as error:
+        # The sender keeps its journal and comes again, so nothing is lost.
+        logger.warning("ingest.database_error", extra={"path": request.path, "error": str(error)})
+        return _unavailable()
+    except Exception:
+        logger.exception("ingest.failed", extra={"path": request.path})
+        return _problem(
+            500, SafeholdError("The server failed.", code="failed", http_status=500).problem()
+        )
+
+
+def too_large() -> Answer:
+    """Answer a request whose body was not even read."""
+    limit = settings.SAFEHOLD_INGEST_MAX_BYTES
+    return _wire_problem(wire.TooLarge("body", f"more than {limit} bytes"))
+
+
+def _batch(request: Request) -> Answer:
+    sender = _sender(request)
+    _check_size(request)
+    batch = wire.decode(request.body, request.content_type, request.content_encoding)
+    is_whole = batch.form == "msgpack" and not batch.refused
+    result = ingest.store(sender=sender, batch=batch, payload=request.body if is_whole else None)
+    is_json = wire.is_json(request.content_type)
+    content_type = wire.CONTENT_JSON if is_json else wire.CONTENT_MSGPACK
+    return Answer(200, content_type, wire.encode_ack(result.ack, content_type))
+
+
+def _log(request: Request) -> Answer:
+    sender, data = _sender(request), _map(request)
+    source, text, offset = _source(data), data.get("data", b""), data.get("offset")
+    if isinstance(text, str):
+        text = text.encode(errors="replace")
+    if not isinstance(text, bytes):
+        raise wire.WireError("data", f"must be text or bytes, not {type(text).__name__}")
+    if len(text) > wire.MAX_LOG_BYTES:
+        raise wire.TooLarge("data", f"{len(text)} bytes; at most {wire.MAX_LOG_BYTES} at once")
+    if type(offset) is not int or not 0 <= offset < 2**62:
+        raise wire.WireError("offset", f"must be a byte offset, not {offset!r:.80}")
+    attempt = Attempt.objects.get(pk=sender.attempt_id)
+    return _reply(
+        request,
+        {"v": 1, "next": logs.append_log(attempt=attempt, source=source, offset=offset, data=text)},
+    )
+
+
+def _exit(request: Request) -> Answer:
+    sender, data = _sender(request), _map(request)
+    record = data.get("exit")
+    if not isinstance(record, dict):
+        raise wire.WireError("exit", "must be the map of exit.json")
+    tidied = wire.tidy(record, "exit")
+    if len(json.dumps(tidied)) > MAX_EXIT_BYTES:
+        raise wire.TooLarge("exit", f"more than {MAX_EXIT_BYTES} bytes")
+    attempt = Attempt.objects.get(pk=sender.attempt_id)
+    attempts.record_exit(attempt=attempt, exit=tidied)
+    return _reply(request, {"v": 1})
+
+
+_ROUTES: dict[str, Callable[[Request], Answer]] = {
+    "ingest": _batch,
+    "ingest/logs": _log,
+    "ingest/exit": _exit,
+}
+PATHS = tuple(_ROUTES)
+
+
+def _sender(request: Request) -> Sender:
+    scheme, _, token = request.authorization.partition(" ")
+    if scheme.lower() != "bearer" or not token.strip():
+        raise senders.UnknownToken(
+            "The request carries no token.", hint="Send `Authorization: Bearer <attempt token>`."
+        )
+    return senders.sender_of(token.strip())
+
+
+def _check_size(request: Request) -> None:
+    limit = settings.SAFEHOLD_INGEST_MAX_BYTES
+    if len(request.body) > limit:
+        raise wire.TooLarge("body", f"{len(request.body)} bytes; at most {limit} are taken")
+
+
+def _map(request: Request) -> dict[str, Any]:
+    _check_size(request)
+    data = wire.read_map(request.body, request.content_type, request.content_encoding)
+    if data.get("v") not in wire.SUPPORTED:
+        raise wire.UnsupportedVersion(data.get("v"), wire.SUPPORTED)
+    return data
+
+
+def _source(data: Mapping[str, Any]) -> str:
+    source = data.get("source")
+    if not isinstance(source, str) or not 0 < len(source) <= MAX_SOURCE_CHARACTERS:
+        raise wire.WireError("source", f"must be 1 to {MAX_SOURCE_CHARACTERS} characters")
+    if wire.name_problem(source):
+        raise wire.WireError("source", wire.name_problem(source) or "")
+    return source
+
+
+def _reply(request: Request, data: Mapping[str, Any]) -> Answer:
+    is_json = wire.is_json(request.content_type)
+    content_type = wire.CONTENT_JSON if is_json else wire.CONTENT_MSGPACK
+    return Answer(200, content_type, wire.write_map(data, content_type))
+
+
+def _wire_problem(error: wire.WireError) -> Answer:
+    status, facts = wire.problem_of(error)
+    kind = facts.pop("type")
+    document = {
+        "type": f"urn:safehold:problem:{kind}",
+        "title": kind.replace("-", " ").capitalize(),
+        "status": status,
+    }
+    return _problem(status, document | facts)
+
+
+def _problem(status: int, document: Mapping[str, Any]) -> Answer:
+    return Answer(status, PROBLEM, json.dumps(document).encode())
+
+
+def _unavailable() -> Answer:
+    error = SafeholdError(
+        "The database cannot be reached; send the batch again.", code="unavailable", http_status=503
+    )
+    body = json.dumps(error.problem()).encode()
+    return Answer(503, PROBLEM, body, retry_after_seconds=RETRY_SECONDS)
