@@ -74,7 +74,7 @@ def _rows() -> QuerySet[Checkpoint]:
     )
     return (
         Checkpoint.objects.without_manifest()
-        .select_related("run", "attempt")
+        .select_related("run__project", "attempt")
         .prefetch_related(
             Prefetch("verifications", queryset=open_ones, to_attr="open_verifications")
         )
