@@ -21,6 +21,10 @@ from safehold import wire
 Fault = Literal["ok", "lose_request", "lose_answer", "503", "429", "401", "403", "413", "html"]
 
 
+class LogGap(Exception):
+    """A piece of a log begins beyond what is here."""
+
+
 @dataclass
 class Held:
     """What the server has stored."""
@@ -121,6 +125,8 @@ class IngestServer:
             return 200, routes[request.path](request, body)
         except wire.WireError as error:
             return wire.problem_of(error)
+        except LogGap as gap:
+            return 409, {"type": "gap", "next": gap.args[0]}
 
     def _ingest(self, request: BaseHTTPRequestHandler, body: bytes) -> dict[str, Any]:
         headers = request.headers
@@ -152,7 +158,7 @@ class IngestServer:
         )
         have = self.held.logs.get(data["source"], b"")
         if data["offset"] > len(have):
-            raise wire.Gap(data["offset"], len(have) - 1)
+            raise LogGap(len(have))
         new = data["data"][len(have) - data["offset"] :]
         self.held.logs[data["source"]] = have + new
         return {"next": len(have) + len(new)}
