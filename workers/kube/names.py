@@ -9,12 +9,13 @@ LONGEST = 63
 _WIDEST_INDEX = len("-99999")
 
 MANAGED_BY = "app.kubernetes.io/managed-by"
-OWNER = "safehold.dev/owner"
-RUN = "safehold.dev/run"
-ATTEMPT = "safehold.dev/attempt"
-WORKLOAD = "safehold.dev/workload"
-FENCE = "safehold.dev/fence"
-RUN_NAME = "safehold.dev/run-name"
+DOMAIN = "safehold.io"
+OWNER = f"{DOMAIN}/owner"
+RUN = f"{DOMAIN}/run"
+ATTEMPT = f"{DOMAIN}/attempt"
+WORKLOAD = f"{DOMAIN}/workload"
+FENCE = f"{DOMAIN}/fence"
+QUEUE = "kueue.x-k8s.io/queue-name"
 
 
 def label_of(text: str) -> str:

@@ -6,12 +6,13 @@ Every pod passes the *restricted* pod security standard
 
 import base64
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from safehold.config.kubernetes import Kubernetes, Spread, Toleration, Volume
 from workers.kube import names
-from workers.kube.kinds import JOB, SECRET, SERVICE
+from workers.kube.kinds import SECRET, SERVICE
 from workers.launchers.base import LaunchSpec
 
 Json = dict[str, Any]
@@ -72,27 +73,22 @@ def service(spec: LaunchSpec, place: Place) -> Json:
     }
 
 
-def job(spec: LaunchSpec, options: Kubernetes, place: Place) -> Json:
-    """Return the Indexed Job: one pod a node, no retries of its own, suspended where a queue admits it."""
+def queued_metadata(spec: LaunchSpec, options: Kubernetes, place: Place) -> Json:
+    """Return the metadata of a workload, with the label by which Kueue takes it where a queue is named."""
     metadata = _metadata(spec, place)
     if options.queue:
-        metadata["labels"]["kueue.x-k8s.io/queue-name"] = options.queue
-    body: Json = {
-        "completionMode": "Indexed",
-        "completions": spec.nodes,
-        "parallelism": spec.nodes,
-        "backoffLimit": 0,
-        "suspend": bool(options.queue),
-        "template": pod_template(spec, options, place),
-    }
-    if options.deadline_seconds:
-        body["activeDeadlineSeconds"] = options.deadline_seconds
-    return {"apiVersion": JOB.api_version, "kind": JOB.name, "metadata": metadata, "spec": body}
+        metadata["labels"][names.QUEUE] = options.queue
+    return metadata
 
 
-def tombstone(name: str, place: Place, *, run_id: int, attempt: int) -> Json:
-    """Return a Job that never runs: it occupies a name, so that a delayed create of it comes too late."""
-    held = names.labels(owner=place.owner, run_id=run_id, attempt=attempt, name=name)
+def tombstone_metadata(name: str, place: Place) -> Json:
+    """Return the metadata of an object that only occupies a name, so that a delayed create comes too late."""
+    held = names.labels(owner=place.owner, run_id=0, attempt=0, name=name)
+    return {"name": name, "labels": held | {names.FENCE: "true"}}
+
+
+def idle_pod(place: Place) -> Json:
+    """Return the pod of a tombstone, which never runs."""
     container = {
         "name": CONTAINER,
         "image": place.image,
@@ -100,25 +96,42 @@ def tombstone(name: str, place: Place, *, run_id: int, attempt: int) -> Json:
         "securityContext": _container_security(),
     }
     return {
-        "apiVersion": JOB.api_version,
-        "kind": JOB.name,
-        "metadata": {"name": name, "labels": held | {names.FENCE: "true"}},
-        "spec": {
-            "suspend": True,
-            "backoffLimit": 0,
-            "template": {
-                "spec": {
-                    "restartPolicy": "Never",
-                    "securityContext": _pod_security(Kubernetes()),
-                    "containers": [container],
-                }
-            },
-        },
+        "restartPolicy": "Never",
+        "securityContext": _pod_security(Kubernetes()),
+        "containers": [container],
     }
 
 
-def pod_template(spec: LaunchSpec, options: Kubernetes, place: Place) -> Json:
-    """Return the template of the pods, for any kind of workload."""
+def job_like(item: Mapping[str, Any], *, ends: Mapping[str, str], completions: int) -> Json:
+    """Return an Indexed Job that says the same as another kind of workload.
+
+    Args:
+        item: The workload.
+        ends: Its terminal conditions and the Job's words for them.
+        completions: The number of its pods.
+    """
+    conditions = [
+        found | {"type": ends[found["type"]]}
+        for found in (item.get("status") or {}).get("conditions") or []
+        if found.get("type") in ends
+    ]
+    is_suspended = bool((item.get("spec") or {}).get("suspend"))
+    return {
+        "metadata": item["metadata"],
+        "spec": {"completions": completions, "suspend": is_suspended},
+        "status": {"conditions": conditions},
+    }
+
+
+def pod_template(spec: LaunchSpec, options: Kubernetes, place: Place, *, first_pod: str) -> Json:
+    """Return the template of the pods, for any form of workload.
+
+    Args:
+        spec: What is launched.
+        options: What the config asks of the cluster.
+        place: Where the cluster takes it.
+        first_pod: Host name of node rank 0, where the ranks meet.
+    """
     mounts, volumes = _volumes(options)
     pod: Json = {
         "restartPolicy": "Never",
@@ -127,7 +140,7 @@ def pod_template(spec: LaunchSpec, options: Kubernetes, place: Place) -> Json:
         "automountServiceAccountToken": False,
         "enableServiceLinks": False,
         "securityContext": _pod_security(options),
-        "containers": [_container(spec, options, place, mounts)],
+        "containers": [_container(spec, options, place, first_pod, mounts)],
         "volumes": volumes,
     }
     pod |= _scheduling(spec, options)
@@ -137,14 +150,14 @@ def pod_template(spec: LaunchSpec, options: Kubernetes, place: Place) -> Json:
     return {"metadata": metadata, "spec": pod}
 
 
-def command(spec: LaunchSpec) -> list[str]:
+def command(spec: LaunchSpec, first_pod: str) -> list[str]:
     """Return the command of the container: the process wrapper as PID 1, then the user's program."""
     return [
         "python", "-m", "safehold.wrapper",
         "--dir", f"{SCRATCH}/$(SAFEHOLD_POD)",
         "--nproc", str(spec.devices // spec.nodes),
         "--nnodes", str(spec.nodes),
-        "--rendezvous", f"{spec.name}-0.{spec.name}:{RENDEZVOUS_PORT}",
+        "--rendezvous", f"{first_pod}:{RENDEZVOUS_PORT}",
         "--", *spec.command,
     ]  # fmt: skip
 
@@ -153,11 +166,13 @@ def _metadata(spec: LaunchSpec, place: Place) -> Json:
     return {"name": spec.name, "namespace": place.namespace, "labels": labels_of(spec, place)}
 
 
-def _container(spec: LaunchSpec, options: Kubernetes, place: Place, mounts: list[Json]) -> Json:
+def _container(
+    spec: LaunchSpec, options: Kubernetes, place: Place, first_pod: str, mounts: list[Json]
+) -> Json:
     return {
         "name": CONTAINER,
         "image": options.image or place.image,
-        "command": command(spec),
+        "command": command(spec, first_pod),
         "env": _environment(spec, options),
         "resources": _resources(spec, options),
         "volumeMounts": mounts,

@@ -1,7 +1,7 @@
 """All that this control plane has in a namespace, read with one list a kind, whatever the number of runs and pods."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
@@ -10,7 +10,8 @@ from workers.kube import names, queueing
 from workers.kube.api import Kube
 from workers.kube.conditions import condition
 from workers.kube.errors import KubeError
-from workers.kube.kinds import EVENT, JOB, NODE, POD, WORKLOAD, Kind
+from workers.kube.forms import Form
+from workers.kube.kinds import EVENT, NODE, POD, WORKLOAD, Kind
 from workers.kube.objects import Place
 from workers.kube.seeing import Look, look
 
@@ -19,10 +20,11 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True)
 class Snapshot:
-    """The Jobs and pods of all our workloads at one moment."""
+    """All our workloads, read as Jobs, and their pods at one moment."""
 
     jobs: dict[str, Json]
     pods: dict[str, list[Json]]
+    kinds: dict[str, Kind] = field(default_factory=dict)
     events: list[Json] = field(default_factory=list)
     workloads: list[Json] = field(default_factory=list)
     nodes_not_ready: frozenset[str] = frozenset()
@@ -51,34 +53,39 @@ class Snapshot:
 
     def _admission(self, job: Json | None) -> str:
         labels = (job or {}).get("metadata", {}).get("labels") or {}
-        queue = labels.get("kueue.x-k8s.io/queue-name")
+        queue = labels.get(names.QUEUE)
         if job is None or not queue or not job["spec"].get("suspend"):
             return ""
         return queueing.why_waiting(queue, queueing.workload_of(job, self.workloads))
 
 
-def take(kube: Kube, place: Place, *, now: Callable[[], datetime]) -> Snapshot:
+def take(
+    kube: Kube, place: Place, forms: Iterable[Form], *, now: Callable[[], datetime]
+) -> Snapshot:
     """List what is ours.
 
-    The pods are listed before the Jobs: a pod seen without its Job is then really without it, and not one whose Job
-    was made between the two lists.
+    The pods are listed before the workloads: a pod seen without its workload is then really without it, and not one
+    whose workload was made between the two lists.
 
     Raises:
-        KubeError: Pods or Jobs cannot be seen; the explaining kinds may be missing.
+        KubeError: Pods or workloads cannot be seen; the explaining kinds may be missing.
     """
     ours = names.selector(owner=place.owner)
     pods: dict[str, list[Json]] = defaultdict(list)
     for pod in kube.list(POD, place.namespace, selector=ours).items:
         pods[pod["metadata"]["labels"].get(names.WORKLOAD, "")].append(pod)
-    jobs = {
-        job["metadata"]["name"]: job for job in kube.list(JOB, place.namespace, selector=ours).items
-    }
+    jobs, kinds = {}, {}
+    for form in forms:
+        for item in kube.list(form.kind, place.namespace, selector=ours).items:
+            name = item["metadata"]["name"]
+            jobs[name], kinds[name] = form.as_job(item), form.kind
     needs_words = any(_needs_words(job, pods.get(name, [])) for name, job in jobs.items())
     is_queued = any(_is_queued(job) for job in jobs.values())
     has_pods = any(_is_bound(pod) for group in pods.values() for pod in group)
     return Snapshot(
         jobs=jobs,
         pods=dict(pods),
+        kinds=kinds,
         events=_optional(kube, EVENT, place.namespace) if needs_words else [],
         workloads=_optional(kube, WORKLOAD, place.namespace) if is_queued else [],
         nodes_not_ready=_not_ready(_optional(kube, NODE, "")) if has_pods else frozenset(),
@@ -104,7 +111,7 @@ def _needs_words(job: Json, pods: list[Json]) -> bool:
 
 def _is_queued(job: Json) -> bool:
     labels = job["metadata"].get("labels") or {}
-    return bool(job["spec"].get("suspend")) and "kueue.x-k8s.io/queue-name" in labels
+    return bool(job["spec"].get("suspend")) and names.QUEUE in labels
 
 
 def _is_bound(pod: Json) -> bool:

@@ -74,7 +74,14 @@ def follow(
     """Call `changed(workload)` for every change of our objects of a kind, until `is_over`.
 
     Args:
+        kube: The cluster.
+        kind: Of the objects: pods, Jobs or another kind of workload.
+        namespace: Where they are.
+        owner: Which control plane's objects.
+        changed: Told the name of the workload; it must not take long.
         sleep: Waits that many seconds, or less when it is over.
+        is_over: Whether to end.
+        watch_seconds: Length of one watch.
     """
     held, pauses = Held(), _pauses()
     selector = names.selector(owner=owner)

@@ -1,4 +1,4 @@
-"""Runs attempts on a Kubernetes cluster, as an Indexed Job each.
+"""Runs attempts on a Kubernetes cluster: as an Indexed Job, a JobSet or a TrainJob each.
 
 Nothing here remembers anything: a workload is found by its name and our labels, every write may be repeated, and what
 an answer lost on its way did is found by the next look.
@@ -15,7 +15,8 @@ from workers.kube import names, objects
 from workers.kube.api import Kube
 from workers.kube.conditions import condition
 from workers.kube.errors import KubeError
-from workers.kube.kinds import JOB, NODE, POD, SECRET, SERVICE, Kind
+from workers.kube.forms import Form, form_of, served
+from workers.kube.kinds import NODE, POD, SECRET, SERVICE, Kind
 from workers.kube.objects import Place
 from workers.kube.seeing import Look
 from workers.kube.snapshot import Snapshot, take
@@ -42,25 +43,29 @@ class KubernetesLauncher:
         self._kube = kube
         self._place = place
         self._now = now
+        self._forms: list[Form] | None = None
         self._snapshot: Snapshot | None = None
         self._snapshot_at = 0.0
 
     def start(self, spec: LaunchSpec) -> Mapping[str, Any]:
-        """Make Secret, Service and Job, whichever are missing, and return the handle of the Job.
+        """Make Secret, Service and workload, whichever are missing, and return the handle.
 
         Raises:
             LauncherError: The cluster refused (final), could not be reached, or the name is closed.
         """
         self._forget()
         options = options_of(spec.config)
+        form = form_of(options)
+        item = form.build(spec, options, self._place)
         self._ensure(SECRET, objects.secret(spec, self._place))
-        self._ensure(SERVICE, objects.service(spec, self._place))
-        job = self._ensure(JOB, objects.job(spec, options, self._place))
-        if names.FENCE in (job["metadata"].get("labels") or {}):
+        if form.makes_service:
+            self._ensure(SERVICE, objects.service(spec, self._place))
+        made = self._ensure(form.kind, item)
+        if names.FENCE in (made["metadata"].get("labels") or {}):
             self._remove_companions(spec.name)
             raise LauncherError(f"The name {spec.name} is closed.", can_retry=False)
-        self._adopt_companions(job)
-        return {"uid": job["metadata"]["uid"]}
+        self._adopt_companions(form, made)
+        return {"uid": made["metadata"]["uid"]}
 
     def observe(self, name: str, handle: Mapping[str, Any]) -> Observation:
         """Look once; what cannot be seen is unreachable, with the cluster's words."""
@@ -80,20 +85,20 @@ class KubernetesLauncher:
         return self._recent().look(name)
 
     def stop(self, name: str, handle: Mapping[str, Any], *, grace_seconds: int) -> None:
-        """Delete the Job; its pods get SIGTERM and the grace of their template, and the Job waits for them.
+        """Delete the workload; its pods get SIGTERM and the grace of their template, and it waits for them.
 
         Raises:
             LauncherError: The cluster could not be reached.
         """
-        self._delete_job(name, is_foreground=True)
+        self._delete_workload(name, is_foreground=True)
 
     def kill(self, name: str, handle: Mapping[str, Any]) -> None:
-        """Delete the Job and end its pods now; pods of a node that is long lost are given up unconfirmed.
+        """Delete the workload and end its pods now; pods of a node that is long lost are given up unconfirmed.
 
         Raises:
             LauncherError: The cluster could not be reached.
         """
-        self._delete_job(name, is_foreground=False)
+        self._delete_workload(name, is_foreground=False)
         for pod in self._pods(name):
             metadata = pod["metadata"]
             grace = 0 if self._is_on_lost_node(pod) else KILL_GRACE_SECONDS
@@ -107,18 +112,19 @@ class KubernetesLauncher:
         self._forget()
 
     def fence(self, name: str) -> None:
-        """Occupy the name with a Job that never runs, so that a create still on its way comes too late.
+        """Occupy the name, in every form, with something that never runs: a create still on its way comes too late.
 
         Raises:
             LauncherError: The cluster could not be reached.
         """
         self._forget()
-        stone = objects.tombstone(name, self._place, run_id=0, attempt=0)
-        try:
-            self._kube.create(JOB, self._place.namespace, stone)
-        except KubeError as error:
-            if not error.is_taken:
-                raise
+        for form in self._served_forms():
+            try:
+                stone = form.tombstone(name, self._place)
+                self._kube.create(form.kind, self._place.namespace, stone)
+            except KubeError as error:
+                if not error.is_taken:
+                    raise
         self._remove_companions(name)
 
     def clean(self, name: str) -> None:
@@ -127,7 +133,7 @@ class KubernetesLauncher:
         Raises:
             LauncherError: The cluster could not be reached.
         """
-        self._delete_job(name, is_foreground=False)
+        self._delete_workload(name, is_foreground=False)
         self._remove_companions(name)
 
     def live_names(self) -> Iterable[str]:
@@ -140,13 +146,15 @@ class KubernetesLauncher:
         return [name for name in snapshot.names() if snapshot.look(name).observation.is_alive]
 
     def dry_run(self, spec: LaunchSpec) -> None:
-        """Have the cluster check the Job without storing it.
+        """Have the cluster check the workload without storing it.
 
         Raises:
             LauncherError: With what the cluster says of it, field by field.
         """
-        job = objects.job(spec, options_of(spec.config), self._place)
-        self._kube.create(JOB, self._place.namespace, job, is_dry=True)
+        options = options_of(spec.config)
+        form = form_of(options)
+        item = form.build(spec, options, self._place)
+        self._kube.create(form.kind, self._place.namespace, item, is_dry=True)
 
     def _ensure(self, kind: Kind, item: Json) -> Json:
         """Create the object, or adopt the one that is provably ours."""
@@ -167,45 +175,49 @@ class KubernetesLauncher:
             raise LauncherError(message, can_retry=False)
         return found
 
-    def _adopt_companions(self, job: Json) -> None:
-        """Let Secret and Service go when the Job goes."""
-        metadata = job["metadata"]
-        owner = {"apiVersion": JOB.api_version, "kind": JOB.name, "name": metadata["name"]}
-        owner |= {"uid": metadata["uid"]}
-        for kind in (SECRET, SERVICE):
+    def _adopt_companions(self, form: Form, made: Json) -> None:
+        """Let Secret and Service go when the workload goes."""
+        metadata = made["metadata"]
+        owner = {"apiVersion": form.kind.api_version, "kind": form.kind.name}
+        owner |= {"name": metadata["name"], "uid": metadata["uid"]}
+        for kind in (SECRET, SERVICE) if form.makes_service else (SECRET,):
             change = {"metadata": {"ownerReferences": [owner]}}
             self._kube.patch(kind, self._place.namespace, metadata["name"], change)
 
     def _remove_companions(self, name: str) -> None:
         for kind in (SECRET, SERVICE):
-            try:
-                found = self._kube.read(kind, self._place.namespace, name)
-            except KubeError as error:
-                if error.is_absent:
-                    continue
-                raise
-            if names.is_ours(found, owner=self._place.owner, name=name):
+            found = self._find(kind, name)
+            if found and names.is_ours(found, owner=self._place.owner, name=name):
                 uid = found["metadata"]["uid"]
                 self._kube.delete(kind, self._place.namespace, name, uid=uid)
 
-    def _delete_job(self, name: str, *, is_foreground: bool) -> None:
+    def _delete_workload(self, name: str, *, is_foreground: bool) -> None:
         self._forget()
+        for form in self._served_forms():
+            found = self._find(form.kind, name)
+            if found is None:
+                continue
+            if not names.is_ours(found, owner=self._place.owner, name=name):
+                facts = {"workload": name, "kind": form.kind.name}
+                logger.warning("workload.not_ours", extra=facts)
+                continue
+            uid = found["metadata"]["uid"]
+            self._kube.delete(
+                form.kind, self._place.namespace, name, uid=uid, is_foreground=is_foreground
+            )
+
+    def _find(self, kind: Kind, name: str) -> Json | None:
         try:
-            job = self._kube.read(JOB, self._place.namespace, name)
+            return self._kube.read(kind, self._place.namespace, name)
         except KubeError as error:
             if error.is_absent:
-                return
+                return None
             raise
-        if not names.is_ours(job, owner=self._place.owner, name=name):
-            logger.warning("job.not_ours", extra={"job": name, "namespace": self._place.namespace})
-            return
-        self._kube.delete(
-            JOB,
-            self._place.namespace,
-            name,
-            uid=job["metadata"]["uid"],
-            is_foreground=is_foreground,
-        )
+
+    def _served_forms(self) -> list[Form]:
+        if self._forms is None:
+            self._forms = served(self._kube.groups())
+        return self._forms
 
     def _pods(self, name: str) -> list[Json]:
         ours = names.selector(owner=self._place.owner, name=name)
@@ -227,7 +239,7 @@ class KubernetesLauncher:
 
     def _recent(self) -> Snapshot:
         if self._snapshot is None or time.monotonic() - self._snapshot_at > SNAPSHOT_SECONDS:
-            self._snapshot = take(self._kube, self._place, now=self._now)
+            self._snapshot = take(self._kube, self._place, self._served_forms(), now=self._now)
             self._snapshot_at = time.monotonic()
         return self._snapshot
 

@@ -6,9 +6,11 @@ import pytest
 
 from safehold.config.kubernetes import Kubernetes
 from workers.kube import objects
+from workers.kube.forms import FORMS
 from workers.kube.kinds import JOB, SECRET, SERVICE
 from workers.launchers.base import LaunchSpec
 
+JOB_FORM = FORMS["job"]
 PLACE = objects.Place(namespace="team", owner="us", image="trainer:1")
 
 
@@ -43,11 +45,11 @@ def test_a_cluster_takes_every_object_as_it_is(cluster, kube):
     for chosen in (options(), everything):
         kube.create(SECRET, "team", objects.secret(spec(), PLACE), is_dry=True)
         kube.create(SERVICE, "team", objects.service(spec(), PLACE), is_dry=True)
-        kube.create(JOB, "team", objects.job(spec(), chosen, PLACE), is_dry=True)
+        kube.create(JOB, "team", JOB_FORM.build(spec(), chosen, PLACE), is_dry=True)
 
 
 def test_one_pod_a_node_with_its_share_of_the_devices_and_no_retries_of_its_own():
-    job = objects.job(spec(), options(), PLACE)
+    job = JOB_FORM.build(spec(), options(), PLACE)
     assert (job["spec"]["completions"], job["spec"]["parallelism"]) == (2, 2)
     assert job["spec"]["backoffLimit"] == 0
     assert "podFailurePolicy" not in job["spec"]
@@ -62,12 +64,12 @@ def test_the_token_is_in_the_secret_and_nowhere_else():
     assert base64.b64decode(secret["data"]["token"]) == b"sha_secret"
     assert secret["immutable"] is True
     assert json.loads(base64.b64decode(secret["data"]["config.json"])) == {"train": {"steps": 10}}
-    assert "sha_secret" not in json.dumps(objects.job(spec(), options(), PLACE))
+    assert "sha_secret" not in json.dumps(JOB_FORM.build(spec(), options(), PLACE))
     assert "sha_secret" not in repr(spec())
 
 
 def test_pods_pass_the_restricted_standard():
-    pod = pod_of(objects.job(spec(), options(), PLACE))
+    pod = pod_of(JOB_FORM.build(spec(), options(), PLACE))
     assert pod["securityContext"]["runAsNonRoot"] is True
     assert pod["securityContext"]["seccompProfile"] == {"type": "RuntimeDefault"}
     container = pod["containers"][0]["securityContext"]
@@ -77,7 +79,7 @@ def test_pods_pass_the_restricted_standard():
 
 
 def test_a_config_cannot_take_the_identity_of_an_attempt():
-    job = objects.job(spec(env={"SAFEHOLD_URL": "http://elsewhere"}), options(), PLACE)
+    job = JOB_FORM.build(spec(env={"SAFEHOLD_URL": "http://elsewhere"}), options(), PLACE)
     env = pod_of(job)["containers"][0]["env"]
     last = {entry["name"]: entry.get("value") for entry in env}
     assert last["SAFEHOLD_URL"] == "http://safehold.example"
@@ -102,24 +104,24 @@ def test_what_the_cluster_would_refuse_is_refused_by_the_config(field, value, me
 
 
 def test_a_queue_makes_a_suspended_job_with_its_label():
-    job = objects.job(spec(), options(queue="research"), PLACE)
+    job = JOB_FORM.build(spec(), options(queue="research"), PLACE)
     assert job["spec"]["suspend"] is True
     assert job["metadata"]["labels"]["kueue.x-k8s.io/queue-name"] == "research"
-    assert objects.job(spec(), options(), PLACE)["spec"]["suspend"] is False
+    assert JOB_FORM.build(spec(), options(), PLACE)["spec"]["suspend"] is False
 
 
 def test_the_same_attempt_gives_the_same_objects():
-    assert objects.job(spec(), options(), PLACE) == objects.job(spec(), options(), PLACE)
+    assert JOB_FORM.build(spec(), options(), PLACE) == JOB_FORM.build(spec(), options(), PLACE)
 
 
 def test_a_resume_and_a_fork_are_told_to_the_pod():
-    env = pod_of(objects.job(spec(resume_from="/ckpt/x", is_fork=True), options(), PLACE))
+    env = pod_of(JOB_FORM.build(spec(resume_from="/ckpt/x", is_fork=True), options(), PLACE))
     told = {e["name"]: e.get("value") for e in env["containers"][0]["env"]}
     assert (told["SAFEHOLD_RESUME_FROM"], told["SAFEHOLD_FORK"]) == ("/ckpt/x", "1")
 
 
 def test_a_tombstone_occupies_the_name_and_never_runs(cluster, kube):
-    stone = objects.tombstone("safehold-r1-a2", PLACE, run_id=1, attempt=2)
+    stone = JOB_FORM.tombstone("safehold-r1-a2", PLACE)
     kube.create(JOB, "team", stone)
     cluster.tick()
     assert cluster.list("pods") == []

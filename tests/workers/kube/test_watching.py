@@ -7,6 +7,7 @@ import pytest
 from tests.fakes.kube import answers
 from tests.workers.kube.test_objects import PLACE, spec
 from workers.kube import names, objects, watching
+from workers.kube.forms import FORMS
 from workers.kube.kinds import JOB, POD
 
 CASES = Path(__file__).parents[2] / "cases" / "kubeapi"
@@ -54,7 +55,9 @@ class Follower:
 @pytest.fixture
 def job(kube):
     def make(name="safehold-r1-a2"):
-        kube.create(JOB, "team", objects.job(spec(name=name, nodes=1), objects.Kubernetes(), PLACE))
+        kube.create(
+            JOB, "team", FORMS["job"].build(spec(name=name, nodes=1), objects.Kubernetes(), PLACE)
+        )
 
     return make
 
@@ -68,7 +71,7 @@ def test_changes_are_told_as_they_come(cluster, kube, job):
 
 
 def test_only_our_own_objects_are_followed(cluster, kube, job):
-    kube.create(JOB, "team", objects.job(
+    kube.create(JOB, "team", FORMS["job"].build(
         spec(name="theirs", nodes=1), objects.Kubernetes(),
         objects.Place(namespace="team", owner="them", image="x"),
     ))  # fmt: skip
