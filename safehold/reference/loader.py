@@ -70,7 +70,10 @@ def open_validation_data(config: Mapping[str, Any], cache: Path) -> Packed | Non
     if named:
         return _open(config, Path(named), "validation", cache)
     folder = Path(config["data"]["path"]) / "packed" / "validation"
-    return Packed(folder, _length(config)) if folder.is_dir() else None
+    if not any(folder.glob("*.json")):
+        return None
+    data = Packed(folder, _length(config))
+    return data if len(data) else None
 
 
 def _open(config: Mapping[str, Any], path: Path, split: str, cache: Path) -> Packed:

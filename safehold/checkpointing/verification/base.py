@@ -9,20 +9,28 @@ from dataclasses import replace
 
 from safehold.checkpointing.verification import checks
 from safehold.checkpointing.verification.facts import Facts
-from safehold.findings import Finding, passed
+from safehold.findings import Finding, info, passed
 
 Check = Callable[[Facts], Iterator[Finding]]
 
 CHECKS: dict[str, Check] = {}
+_WITHOUT_MANIFEST: set[str] = set()
 
 
-def check(code: str) -> Callable[[Check], Check]:
-    """Put a check on the list under its code, which is stored with findings and never changes."""
+def check(code: str, *, needs_manifest: bool = True) -> Callable[[Check], Check]:
+    """Put a check on the list under its code, which is stored with findings and never changes.
+
+    Args:
+        code: `CKPT-5.<name of the file>`.
+        needs_manifest: Where there is none the check is not asked, and that is told.
+    """
 
     def register(function: Check) -> Check:
         if code in CHECKS:
             raise ValueError(f"Two checks are called {code}.")
         CHECKS[code] = function
+        if not needs_manifest:
+            _WITHOUT_MANIFEST.add(code)
         return function
 
     return register
@@ -34,6 +42,9 @@ def judge(facts: Facts) -> tuple[Finding, ...]:
         importlib.import_module(f"{checks.__name__}.{module.name}")
     found: list[Finding] = []
     for code, function in sorted(CHECKS.items()):
+        if facts.manifest is None and code not in _WITHOUT_MANIFEST:
+            found.append(info("Not judged: there is no manifest to compare with.", code=code))
+            continue
         said = [replace(finding, code=code) for finding in function(facts)]
         found += said or [passed(_first_line(function), code=code)]
     return tuple(found)

@@ -9,7 +9,7 @@ from safehold.checkpointing.verification.facts import Facts
 from safehold.findings import Finding, fail, info
 
 
-@check("CKPT-5.files")
+@check("CKPT-5.files", needs_manifest=False)
 def files(facts: Facts) -> Iterator[Finding]:
     """Every file that is named is there."""
     missing = [path for path, item in facts.files.items() if item.error == "is missing"]

@@ -9,7 +9,7 @@ from safehold.checkpointing.verification.facts import Facts
 from safehold.findings import Finding, fail
 
 
-@check("CKPT-5.finite")
+@check("CKPT-5.finite", needs_manifest=False)
 def finite(facts: Facts) -> Iterator[Finding]:
     """No weight and no moment is NaN or infinite."""
     for path, item in facts.files.items():

@@ -13,7 +13,10 @@ from safehold.manifest import compare, describe
 @check("CKPT-5.fits")
 def fits(facts: Facts) -> Iterator[Finding]:
     """Model, tokenizer, data and mix are those of the run that asks."""
-    if facts.expected is None or facts.manifest is None:
+    if facts.manifest is None:
+        return
+    if facts.expected is None:
+        yield info("Not judged: no run asked whether it fits.")
         return
     for item in compare(facts.manifest, facts.expected):
         say = fail if item.blocks else info

@@ -9,7 +9,7 @@ from safehold.checkpointing.verification.facts import Facts
 from safehold.findings import Finding, fail
 
 
-@check("CKPT-5.links")
+@check("CKPT-5.links", needs_manifest=False)
 def links(facts: Facts) -> Iterator[Finding]:
     """No entry is a link, a device or a path that leaves the folder."""
     if facts.links:

@@ -11,7 +11,7 @@ from safehold.checkpointing.verification.facts import Facts
 from safehold.findings import Finding, fail, info
 
 
-@check("CKPT-5.manifest")
+@check("CKPT-5.manifest", needs_manifest=False)
 def manifest(facts: Facts) -> Iterator[Finding]:
     """A manifest is there, parses, and names only files inside the folder."""
     if is_garbage(Path(facts.name).name):

@@ -9,7 +9,7 @@ from safehold.checkpointing.verification.facts import Facts
 from safehold.findings import Finding, fail, unknown
 
 
-@check("CKPT-5.readable")
+@check("CKPT-5.readable", needs_manifest=False)
 def readable(facts: Facts) -> Iterator[Finding]:
     """Every file can be read, and none would run code."""
     for path, item in facts.files.items():
