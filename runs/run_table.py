@@ -121,6 +121,7 @@ def _matching(text: str) -> Q:
 
 
 def in_state(runs: "QuerySet[Run]", group: str) -> "QuerySet[Run]":
+    """Keep the runs of one group: draft, active, failed, finished, stopped; none for any other word."""
     attempts = Attempt.objects.filter(run=OuterRef("pk"))
     if group == "draft":
         return runs.filter(~Exists(attempts))

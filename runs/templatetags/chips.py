@@ -59,7 +59,12 @@ SEVERITY = {
     "unknown": Look(_("Unknown"), "question", "wait"),
     "done": Look(_("Done"), "check", "good"),
 }
-LOOKS: dict[str, Look] = RUN | CHECKPOINT | SEVERITY
+FIT = {
+    "fits": Look(_("Fits"), "check", "good"),
+    "tight": Look(_("Tight"), "warn", "wait"),
+    "does not fit": Look(_("Does not fit"), "cross", "bad"),
+}
+LOOKS: dict[str, Look] = RUN | CHECKPOINT | SEVERITY | FIT
 
 
 @register.simple_tag

@@ -4,6 +4,8 @@ import json
 from typing import Any
 
 from django import template
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
 
 register = template.Library()
 
@@ -15,6 +17,38 @@ def as_json(value: Any) -> str:
 
 
 @register.filter
+def pretty(value: Any) -> str:
+    """Write evidence so that a person can read it."""
+    return json.dumps(value, indent=2, ensure_ascii=False, default=str)
+
+
+@register.filter
 def get(mapping: Any, key: Any) -> Any:
     """Return `mapping[key]`, or nothing."""
     return mapping.get(key) if mapping else None
+
+
+_SECTIONS = {
+    "": _("General"),
+    "network": _("Network"),
+    "data": _("Data"),
+    "tokenizer": _("Tokenizer"),
+    "train": _("Training"),
+    "optimizer": _("Optimizer"),
+    "checkpoint": _("Checkpoints"),
+    "log": _("Logging"),
+    "compute": _("Compute"),
+    "code": _("Code"),
+}
+
+
+@register.filter
+def section_title(name: str) -> str | Promise:
+    """Return the heading of a section of a typed document."""
+    return _SECTIONS.get(name, name.replace("_", " ").capitalize())
+
+
+@register.filter
+def dashed(path: str) -> str:
+    """Return a dotted path as part of an element's id."""
+    return path.replace(".", "-")

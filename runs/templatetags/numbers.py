@@ -50,7 +50,7 @@ def sized(value: float) -> str:
 
 
 def lasting(seconds: float) -> str:
-    """Return a duration in its two largest units: 3725 is 1 h 2 min; below ten seconds with a digit."""
+    """Return a duration to about two digits: 3725 is 1 h 2 min, 2294 is 38 min, 4.2 is 4.2 s."""
     if seconds < 10:
         return f"{seconds:.1f} s"
     whole = int(seconds)
@@ -58,7 +58,7 @@ def lasting(seconds: float) -> str:
         ("d", "h", 86400, 3600), ("h", "min", 3600, 60), ("min", "s", 60, 1),
     ):  # fmt: skip
         if whole >= size:
-            rest = whole % size // part
+            rest = 0 if whole >= 10 * size else whole % size // part
             return f"{whole // size} {large} {rest} {small}" if rest else f"{whole // size} {large}"
     return f"{whole} s"
 
@@ -132,4 +132,15 @@ def percent(value: Any) -> str:
     number = _number(value)
     return (
         NOTHING if number is None else _shown(value, f"{significant(number * 100)} %", f"{value}")
+    )
+
+
+@register.filter
+def in_gb(value: Any) -> str:
+    """Bytes in units of 1e9, as the makers of devices count."""
+    number = _number(value)
+    return (
+        NOTHING
+        if number is None
+        else _shown(value, f"{significant(number / 1e9)} GB", f"{int(number):,} B")
     )

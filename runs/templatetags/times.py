@@ -1,12 +1,12 @@
 """Times: the machine's form in the element, words for people from a small script in the viewer's zone."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from django import template
 from django.utils import timezone
 from django.utils.html import format_html
-from django.utils.timesince import timesince
+from django.utils.translation import gettext as _
 
 from runs.templatetags.numbers import NOTHING
 
@@ -18,8 +18,9 @@ def ago(value: Any) -> str:
     """How long ago; readable without script too."""
     if not isinstance(value, datetime):
         return NOTHING
-    words = timesince(value, timezone.now(), depth=1)
-    return format_html('<time datetime="{}" data-relative>{}</time>', _iso(value), f"{words} ago")
+    return format_html(
+        '<time datetime="{}" data-relative>{}</time>', _iso(value), _words(timezone.now() - value)
+    )
 
 
 @register.filter
@@ -27,11 +28,17 @@ def at(value: Any) -> str:
     """The time of day, to the second."""
     if not isinstance(value, datetime):
         return NOTHING
-    utc = value.astimezone(UTC)
-    return format_html(
-        '<time datetime="{}" data-moment>{:%Y-%m-%d %H:%M:%S} UTC</time>', _iso(value), utc
-    )
+    text = f"{value.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
+    return format_html('<time datetime="{}" data-moment>{}</time>', _iso(value), text)
 
 
 def _iso(value: datetime) -> str:
     return value.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def _words(age: timedelta) -> str:
+    seconds = max(0, int(age.total_seconds()))
+    for size, text in ((86400, _("%(n)sd ago")), (3600, _("%(n)sh ago")), (60, _("%(n)sm ago"))):
+        if seconds >= size:
+            return text % {"n": seconds // size}
+    return _("%(n)ss ago") % {"n": seconds}

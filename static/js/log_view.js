@@ -21,9 +21,10 @@ export class LogView {
     clearTimeout(this.timer);
   }
 
+  // The message says that there is more; the text comes from the server, so that none is missed.
   receiveLog(message) {
     const { attempt, source } = this.root.dataset;
-    if (String(message.attempt) === attempt && message.source === source) this.refetch();
+    if (message.items.some((item) => String(item.attempt) === attempt && item.source === source && item.next > this.next)) this.refetch();
   }
 
   refetch() {

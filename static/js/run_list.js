@@ -1,11 +1,9 @@
 // Keeps the table of runs in step: the socket says which run changed, the page fetches its line.
 import { LiveSocket } from "./socket.js";
 import { showStale } from "./stale.js";
-import { sparkline } from "./sparkline.js";
 
 const table = document.querySelector("[data-run-table]");
 const EVERY_MS = 1000; // one request for all changed lines at most this often
-const SPARK_EVERY_MS = 15000;
 const changed = new Set();
 let timer = 0;
 
@@ -27,24 +25,11 @@ function takeRows(html) {
   body.innerHTML = html;
   for (const fresh of [...body.rows]) {
     const old = document.getElementById(fresh.id);
-    if (!old) { table.tBodies[0].prepend(fresh); drawSparks([fresh.dataset.run]); continue; }
-    const spark = old.querySelector("[data-spark]");
-    fresh.querySelector("[data-spark]").replaceWith(spark);
+    if (!old) { table.tBodies[0].prepend(fresh); continue; }
     if (old.hasAttribute("aria-selected")) fresh.setAttribute("aria-selected", old.getAttribute("aria-selected"));
     old.replaceWith(fresh);
   }
   document.dispatchEvent(new CustomEvent("safehold:swapped"));
-}
-
-async function drawSparks(runs) {
-  if (runs.length === 0) return;
-  const query = new URLSearchParams(runs.map((run) => ["run", run]));
-  const response = await fetch(`${table.dataset.sparklinesUrl}?${query}`);
-  if (!response.ok) return;
-  for (const [run, values] of Object.entries((await response.json()).losses)) {
-    const spark = table.querySelector(`[data-spark="${run}"]`);
-    if (spark) sparkline(spark, values);
-  }
 }
 
 function note(run) {
@@ -53,13 +38,8 @@ function note(run) {
 }
 
 if (table) {
-  drawSparks(shownRuns());
-  setInterval(() => {
-    if (document.hidden) return;
-    drawSparks([...table.querySelectorAll('.chip[data-state="running"]')].map((chip) => chip.closest("tr").dataset.run));
-  }, SPARK_EVERY_MS);
   new LiveSocket(`/ws/projects/${table.dataset.project}/`, {
-    onMessage: (message) => { if (message.run) note(message.run); },
+    onMessage: (message) => Object.keys(message.rows ?? {}).forEach(note),
     onOpen: () => shownRuns().forEach(note),
     onState: showStale,
   });

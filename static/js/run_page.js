@@ -8,8 +8,10 @@ const page = document.querySelector("[data-run-page]");
 const header = document.querySelector("[data-run-header]");
 const HEADER_EVERY_MS = 1000;
 const TAB_EVERY_MS = 2000;
+const BEAT_MS = 5000; // what a lost message can cost
 const TABS_THAT_FOLLOW = new Set(["timeline", "attempts", "checkpoints"]);
 let part = null;
+let socket = null;
 let headerTimer = 0;
 let tabTimer = 0;
 
@@ -18,7 +20,7 @@ function openTab() {
   part = null;
   const charts = page.querySelector("[data-live-charts]");
   const logs = page.querySelector("[data-log-view]");
-  if (charts) part = new LiveCharts(charts);
+  if (charts) part = new LiveCharts(charts, (names) => socket?.send({ names }));
   else if (logs) part = new LogView(logs);
 }
 
@@ -39,17 +41,32 @@ function refreshTab() {
 }
 
 function onMessage(message) {
-  if (message.type === "run.metrics") part?.receive?.(message);
-  if (message.type === "run.log") part?.receiveLog?.(message);
-  else { refreshHeader(); if (message.type !== "run.metrics") refreshTab(); }
+  if (message.kind === "metrics" || message.kind === "reload") part?.receive?.(message);
+  else if (message.kind === "log") part?.receiveLog?.(message);
+  else refreshTab();
+  if (message.kind !== "log") refreshHeader();
+}
+
+function onOpen() {
+  if (part?.names) socket.send({ names: part.names });
+  part?.refetch?.();
+  refreshHeader();
+  refreshTab();
+}
+
+// A metric that was logged for the first time needs a panel: draw the tab anew.
+function lookForNewNames() {
+  const charts = page.querySelector("[data-live-charts]");
+  const seen = header.querySelector("[data-num-names]")?.dataset.numNames;
+  if (charts && seen !== undefined && seen !== charts.dataset.numNames && !part?.zoom) {
+    htmx.ajax("GET", charts.dataset.tabUrl, { target: "#run-tab", swap: "innerHTML" });
+  }
 }
 
 if (page) {
   openTab();
+  setInterval(() => { if (!document.hidden) refreshHeader(); }, BEAT_MS);
+  document.addEventListener("htmx:afterSettle", (event) => { if (event.detail.target.id === "run-header") lookForNewNames(); });
   document.addEventListener("htmx:afterSettle", (event) => { if (event.detail.target.id === "run-tab") openTab(); });
-  new LiveSocket(`/ws/runs/${page.dataset.runPage}/`, {
-    onMessage,
-    onOpen: () => { refreshHeader(); refreshTab(); part?.refetch?.(); },
-    onState: showStale,
-  });
+  socket = new LiveSocket(`/ws/runs/${page.dataset.runPage}/`, { onMessage, onOpen, onState: showStale });
 }

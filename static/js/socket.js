@@ -12,6 +12,10 @@ export class LiveSocket {
     this.#connect();
   }
 
+  send(message) {
+    if (this.socket.readyState === WebSocket.OPEN) this.socket.send(JSON.stringify(message));
+  }
+
   close() {
     this.isClosed = true;
     clearTimeout(this.timer);

@@ -1,5 +1,5 @@
 // <time datetime data-relative> says how long ago, in words; the exact time in the viewer's zone is its title.
-const relative = new Intl.RelativeTimeFormat(document.documentElement.lang || "en", { numeric: "auto", style: "short" });
+const relative = new Intl.RelativeTimeFormat(document.documentElement.lang || "en", { numeric: "auto", style: "narrow" });
 const exact = new Intl.DateTimeFormat(document.documentElement.lang || "en", { dateStyle: "medium", timeStyle: "long" });
 const units = [["year", 31557600], ["month", 2629800], ["day", 86400], ["hour", 3600], ["minute", 60], ["second", 1]];
 
@@ -13,13 +13,18 @@ export function clock(at) {
   return exact.format(at);
 }
 
+// Within the last day the date says nothing new.
+function moment(at) {
+  return Date.now() - at < 86_400_000 ? at.toLocaleTimeString() : at.toLocaleString();
+}
+
 function show(root) {
   for (const element of root.querySelectorAll("time[datetime]")) {
     const at = new Date(element.dateTime);
     if (Number.isNaN(at.getTime())) continue;
     element.title = clock(at);
     if (element.hasAttribute("data-relative")) element.textContent = ago(at);
-    else if (element.hasAttribute("data-clock")) element.textContent = at.toLocaleTimeString();
+    else if (element.hasAttribute("data-moment")) element.textContent = moment(at);
   }
 }
 

@@ -4,7 +4,7 @@ import { lines } from "./lines.js";
 import { marksPlugin } from "./marks.js";
 import { formatter, scaled } from "./values.js";
 
-const HEIGHT = 190;
+const HEIGHT = 196;
 
 export class Figure {
   constructor(element, page) {
@@ -25,7 +25,7 @@ export class Figure {
     const isEmpty = this.drawn.columns[0].length === 0;
     this.element.toggleAttribute("data-empty", isEmpty);
     if (isEmpty) { this.destroy(); return; }
-    const shape = JSON.stringify([this.drawn.styles, settings.axis, settings.isLog, document.documentElement.dataset.bsTheme]);
+    const shape = JSON.stringify([this.drawn.styles, store.axis, settings.isLog, document.documentElement.dataset.bsTheme]);
     if (!this.plot || shape !== this.shape) this.#build(shape);
     else this.plot.setData(this.drawn.columns, true);
     if (zoom) this.plot.setScale("x", zoom);
@@ -51,7 +51,7 @@ export class Figure {
 
   #options() {
     const { settings } = this.page;
-    const isTime = settings.axis === "time";
+    const isTime = this.page.store.axis === "time";
     const axis = { stroke: colour("--chart-axis"), font: "11px system-ui, sans-serif", grid: { stroke: colour("--chart-grid"), width: 1 }, ticks: { show: false } };
     return {
       width: this.canvas.clientWidth || 320,
@@ -71,7 +71,7 @@ export class Figure {
         { ...axis, size: 52, space: 34, values: (u, splits) => splits.map((value) => (value === null ? "" : this.format(value))) },
       ],
       series: [{}, ...this.drawn.styles.map(({ stroke, width, dash }) => ({ stroke, width, dash, points: { size: 3.5 } }))],
-      plugins: [marksPlugin(() => ({ attempts: this.page.store.attempts, marks: this.drawn.marks }))],
+      plugins: [marksPlugin(() => ({ attempts: this.page.store.attemptStarts(), marks: this.drawn.marks }))],
       hooks: {
         setCursor: [(u) => this.#read(u.cursor.idx)],
         setSelect: [(u) => this.#select(u)],
@@ -119,8 +119,12 @@ function padded(u, low, high) {
   return [low - room, high + room];
 }
 
-// What tells the names of a panel apart: the part that differs.
+// What tells the names of a panel apart: the part that differs; the unit stands on the axis.
 function label(name, names) {
+  return distinct(name, names).replace(/_bytes$/, "");
+}
+
+function distinct(name, names) {
   return names.length > 1 && names.every((other) => other.includes("/")) && new Set(names.map((n) => n.split("/")[0])).size === names.length
     ? name.split("/")[0]
     : name.split("/").slice(1).join("/") || name;

@@ -6,15 +6,17 @@ import { scaled } from "./values.js";
 const POINTS = 1000; // about one a pixel of the widest panel
 const DRAW_EVERY_MS = 100;
 const REFETCH_WAIT_MS = 300; // several gaps in a row cost one request
+const SETTINGS_KEY = "safehold.charts";
 const THIN_AFTER = 3000; // points appended since the last answer: time to ask for a thinned curve
 
 export class LiveCharts {
-  constructor(root) {
+  constructor(root, onNames) {
     this.root = root;
-    this.settings = { axis: "tokens", smoothing: 0, isLog: false };
+    this.onNames = onNames; // the socket sends only what is drawn
+    this.settings = keptSettings();
     this.zoom = null;
     this.syncKey = `run-${root.dataset.run}`;
-    this.store = new Store(this.settings.axis);
+    this.store = new Store();
     this.figures = [];
     this.isDirty = false;
     this.#bindControls();
@@ -25,21 +27,24 @@ export class LiveCharts {
     this.resizes.observe(root);
   }
 
-  // From the socket.
+  // From the socket: {"kind": "metrics"} or {"kind": "reload"}.
   receive(message) {
-    if (this.zoom) return;
-    const result = this.store.append(message);
-    if (result === "gap") this.refetch();
-    if (result === "old") return;
-    const isNew = Object.keys(message.points).some((name) => this.#draws(name) && !this.store.knows(name, message.attempt, message.rank));
-    if (isNew || this.store.numAppended > THIN_AFTER) this.refetch();
+    if (message.kind === "reload") { this.refetch(); return; }
+    if (this.zoom || this.store.axis === null) return;
+    if (!this.store.append(message) || this.store.numAppended > THIN_AFTER) this.refetch();
     this.#redraw();
+  }
+
+  get names() {
+    return [...new Set(this.figures.flatMap((figure) => figure.names))];
   }
 
   // Ask again for everything that is drawn: after a gap, a reconnect, another axis or zoom.
   refetch() {
-    clearTimeout(this.refetchTimer);
-    this.refetchTimer = setTimeout(() => this.#fetch(this.figures), REFETCH_WAIT_MS);
+    this.refetchTimer ||= setTimeout(() => {
+      this.refetchTimer = 0;
+      this.#fetch(this.figures);
+    }, REFETCH_WAIT_MS);
   }
 
   zoomTo(zoom) {
@@ -51,8 +56,8 @@ export class LiveCharts {
 
   axisText(value) {
     if (value === undefined) return "";
-    if (this.settings.axis === "time") return new Date(value).toLocaleString();
-    return this.settings.axis === "step" ? `step ${value.toLocaleString()}` : `${scaled(value)} tokens`;
+    if (this.store.axis === "time") return new Date(value).toLocaleString();
+    return this.store.axis === "step" ? `step ${value.toLocaleString()}` : `${scaled(value)} tokens`;
   }
 
   destroy() {
@@ -64,10 +69,6 @@ export class LiveCharts {
     this.figures.forEach((figure) => figure.destroy());
   }
 
-  #draws(name) {
-    return this.figures.some((figure) => figure.names.includes(name));
-  }
-
   // A panel costs a request only once it comes near the window.
   #watchPanels() {
     this.seen = new IntersectionObserver((entries) => {
@@ -77,6 +78,7 @@ export class LiveCharts {
       });
       if (fresh.length === 0) return;
       this.figures.push(...fresh);
+      this.onNames?.(this.names);
       this.#fetch(fresh);
     }, { rootMargin: "300px" });
     this.root.querySelectorAll("[data-panel]").forEach((panel) => this.seen.observe(panel));
@@ -96,8 +98,7 @@ export class LiveCharts {
     if (this.isGone || asked !== this.settings.axis || zoom !== this.zoom || !response.ok) return;
     const answer = await response.json();
     if (figures === this.figures) this.store.numAppended = 0;
-    this.store.forget(names);
-    this.store.take(answer);
+    this.store.take(names, answer);
     this.#redraw();
   }
 
@@ -114,20 +115,35 @@ export class LiveCharts {
 
   #bindControls() {
     const { root, settings } = this;
+    const smoothing = root.querySelector("[data-smoothing]");
+    const isLog = root.querySelector("[data-log-scale]");
+    root.querySelector(`[data-axis] [value="${settings.axis}"]`).checked = true;
+    smoothing.value = settings.smoothing;
+    isLog.checked = settings.isLog;
+    this.#showSmoothing();
     root.querySelector("[data-axis]").addEventListener("change", (event) => {
-      settings.axis = event.target.value;
-      this.store = new Store(settings.axis);
+      this.#set({ axis: event.target.value });
+      this.store = new Store();
       this.zoomTo(null);
     });
-    root.querySelector("[data-smoothing]").addEventListener("input", (event) => {
-      settings.smoothing = Number(event.target.value);
-      root.querySelector("[data-smoothing-value]").textContent = settings.smoothing.toFixed(2).replace(/\.?0+$/, "") || "0";
-      this.#redraw();
-    });
-    root.querySelector("[data-log-scale]").addEventListener("change", (event) => {
-      settings.isLog = event.target.checked;
-      this.#redraw();
-    });
+    smoothing.addEventListener("input", () => this.#set({ smoothing: Number(smoothing.value) }));
+    isLog.addEventListener("change", () => this.#set({ isLog: isLog.checked }));
     root.querySelector("[data-reset-zoom]").addEventListener("click", () => this.zoomTo(null));
   }
+
+  #set(change) {
+    Object.assign(this.settings, change);
+    sessionStorage.setItem(SETTINGS_KEY, JSON.stringify(this.settings));
+    this.#showSmoothing();
+    this.#redraw();
+  }
+
+  #showSmoothing() {
+    this.root.querySelector("[data-smoothing-value]").textContent = String(this.settings.smoothing);
+  }
+}
+
+function keptSettings() {
+  const standard = { axis: "tokens", smoothing: 0, isLog: false };
+  return { ...standard, ...JSON.parse(sessionStorage.getItem(SETTINGS_KEY) ?? "{}") };
 }

@@ -9,16 +9,17 @@ function draw(u, { attempts, marks }) {
   const { ctx, bbox } = u;
   ctx.save();
   ctx.beginPath();
-  ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
+  ctx.rect(bbox.left, bbox.top, bbox.width + 8 * devicePixelRatio, bbox.height); // a mark at the newest step stands whole
   ctx.clip();
+  ctx.textAlign = "left";
   ctx.font = `${11 * devicePixelRatio}px system-ui, sans-serif`;
   for (const attempt of attempts) drawAttempt(u, attempt);
   for (const mark of marks) drawNotFinite(u, mark);
   ctx.restore();
 }
 
-function drawAttempt(u, { number, x }) {
-  if (x === null || x === undefined || number < 2) return;
+function drawAttempt(u, { attempt, x }) {
+  
   const { ctx, bbox } = u;
   const left = Math.round(u.valToPos(x, "x", true)) + 0.5;
   ctx.strokeStyle = colour("--chart-mark");
@@ -30,7 +31,7 @@ function drawAttempt(u, { number, x }) {
   ctx.lineTo(left, bbox.top + bbox.height);
   ctx.stroke();
   ctx.setLineDash([]);
-  ctx.fillText(`#${number}`, left + 3 * devicePixelRatio, bbox.top + 11 * devicePixelRatio);
+  ctx.fillText(`#${attempt}`, left + 3 * devicePixelRatio, bbox.top + 11 * devicePixelRatio);
 }
 
 // A cross on the upper edge for NaN, an arrow for an infinite value.

@@ -1,87 +1,77 @@
 // The points of a run that the page holds: what the server answered, plus what came since.
-//
-// A message is a hint. It is taken only when it continues its journal without a gap; otherwise the
-// caller asks the server again, so that the page ends up with what the database holds.
+// docs/reference/metrics-json.md describes both forms.
 import { number } from "./values.js";
 
-const key = (name, attempt, rank) => `${attempt}\u0000${rank}\u0000${name}`;
-
 export class Store {
-  constructor(axis) {
-    this.axis = axis;
-    this.clear();
-  }
-
-  clear() {
+  constructor() {
+    this.axis = null; // what the axis is; the server may answer steps where no tokens are known
     this.series = new Map();
-    this.journals = new Map();
-    this.attempts = [];
     this.numAppended = 0;
   }
 
-  // An answer of metrics.json replaces the series that it names.
-  take(answer) {
+  // An answer of metrics.json replaces the series that were asked for.
+  take(names, answer) {
+    for (const name of names) this.series.delete(name);
+    this.axis = answer.x;
     for (const one of answer.series) {
-      this.series.set(key(one.name, one.attempt, one.rank), {
-        name: one.name,
-        attempt: one.attempt,
-        rank: one.rank,
-        step: one.step.map(number),
-        x: one.x.map(number),
-        y: one.y.map(number),
-        supersededAfter: number(one.superseded_after),
+      this.series.set(one.name, {
+        journals: { ...answer.journals },
+        parts: one.parts.map((part) => ({
+          ...part,
+          steps: part.steps.map(number),
+          values: part.values.map(number),
+          marks: part.marks.map((mark) => ({ x: mark.x, value: number(mark.value) })),
+        })),
       });
     }
-    for (const [journal, seen] of Object.entries(answer.journals ?? {})) {
-      this.journals.set(journal, Math.max(this.journals.get(journal) ?? 0, seen.seq));
-    }
-    if (answer.attempts) this.attempts = answer.attempts;
   }
 
-  forget(names) {
-    for (const [id, one] of this.series) if (names.includes(one.name)) this.series.delete(id);
-  }
-
-  // Returns "taken", "old" or "gap".
+  // Returns false where the message does not simply continue what is held: ask the server again.
   append(message) {
-    const seen = this.journals.get(message.journal);
-    if (seen === undefined && message.first_seq > 1) return "gap";
-    if (seen !== undefined && message.last_seq <= seen) return "old";
-    if (seen !== undefined && message.first_seq > seen + 1) return "gap";
-    this.journals.set(message.journal, message.last_seq);
-    let isWhole = true;
-    for (const [name, points] of Object.entries(message.points)) {
-      isWhole = this.#extend(name, message, points) && isWhole;
-    }
-    return isWhole ? "taken" : "gap";
+    return message.parts.map((part) => this.#appendPart(part)).every(Boolean);
   }
 
-  #extend(name, message, points) {
-    const held = this.series.get(key(name, message.attempt, message.rank));
-    if (!held) return true;
-    const xs = points[this.axis];
-    let last = held.step.at(-1) ?? -1;
-    let isForward = true;
-    points.step.forEach((raw, index) => {
-      const step = number(raw);
-      if (step <= last) { isForward = isForward && step === last; return; }
-      const x = number(xs[index]);
+  #appendPart(part) {
+    const xs = { tokens: part.tokens, step: part.steps, time: part.times }[this.axis];
+    return Object.entries(part.columns).map(([name, column]) => {
+      const held = this.series.get(name);
+      if (!held) return false;
+      if (part.last_seq <= (held.journals[part.journal] ?? 0)) return true;
+      held.journals[part.journal] = part.last_seq;
+      return this.#extend(held, part, xs, column);
+    }).every(Boolean);
+  }
+
+  #extend(held, part, xs, column) {
+    const tail = held.parts.findLast((one) => !one.superseded && one.attempt === part.attempt && one.rank === part.rank);
+    if (!tail) return false;
+    let last = Math.max(tail.steps.at(-1) ?? -1, tail.markedStep ?? -1);
+    for (let i = 0; i < column.at.length; i += 1) {
+      const step = number(part.steps[column.at[i]]);
+      const x = number(xs[column.at[i]]);
+      const value = number(column.values[i]);
+      if (step <= last || x === null) return false;
       last = step;
-      held.step.push(step);
-      held.x.push(x);
-      held.y.push(number(points.y[index]));
       this.numAppended += 1;
-    });
-    return isForward;
+      if (Number.isFinite(value)) { tail.x.push(x); tail.steps.push(step); tail.values.push(value); }
+      else { tail.marks.push({ x, value }); tail.markedStep = step; }
+    }
+    return true;
   }
 
-  knows(name, attempt, rank = 0) {
-    return this.series.has(key(name, attempt, rank));
+  parts(name) {
+    return this.series.get(name)?.parts ?? [];
   }
 
-  named(name) {
-    return [...this.series.values()]
-      .filter((one) => one.name === name)
-      .sort((a, b) => a.attempt - b.attempt || a.rank - b.rank);
+  // Where each attempt but the first begins on the curves that are shown.
+  attemptStarts() {
+    const starts = new Map();
+    for (const { parts } of this.series.values()) {
+      for (const { attempt, superseded, x } of parts) {
+        if (superseded || x.length === 0) continue;
+        starts.set(attempt, Math.min(starts.get(attempt) ?? Infinity, x[0]));
+      }
+    }
+    return [...starts].filter(([attempt]) => attempt > 1).map(([attempt, x]) => ({ attempt, x }));
   }
 }

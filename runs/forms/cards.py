@@ -1,0 +1,72 @@
+"""The form of an experiment card: its own columns, and the typed fields of `safehold.planning`."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
+from controlplane.common.errors import Invalid
+from runs.forms import document
+from safehold.config import ConfigInvalid, FieldSpec, fields_of
+from safehold.planning import CardFields, parse_card
+
+STAGES = [
+    ("pretrain", _("Pretraining")),
+    ("continued", _("Continued pretraining")),
+    ("sft", _("Supervised fine-tuning")),
+    ("preference", _("Preference training")),
+]
+SPECS: tuple[FieldSpec, ...] = fields_of(CardFields)
+
+
+class CardForm(forms.Form):
+    name = forms.CharField(max_length=120)
+    question = forms.CharField(required=False, max_length=4000)
+    stage = forms.ChoiceField(choices=STAGES)
+    reason = forms.CharField(required=False, max_length=400)
+
+
+class TypedCard:
+    """What was typed into the page of a card: parsed as far as it can be, with every fault by its field."""
+
+    def __init__(self, typed: Mapping[str, str]) -> None:
+        self.form = CardForm(typed)
+        self.document = document.document_of(SPECS, typed)
+        self.faults: list[document.Fault] = []
+        self.fields = CardFields()
+        try:
+            self.fields = parse_card(self.document)
+        except ConfigInvalid as invalid:
+            self.faults = list(invalid.errors)
+
+    @property
+    def is_valid(self) -> bool:
+        """Whether it can be kept as it stands."""
+        return self.form.is_valid() and not self.faults
+
+    def refuse(self, error: Invalid) -> None:
+        """Put what a service refused beside its fields."""
+        for path, texts in error.fields.items():
+            if path in self.form.fields:
+                self.form.add_error(path, texts)
+
+    def sections(self) -> list[document.BoundSection]:
+        """Return the form as it was typed."""
+        return document.sections(SPECS, without_unknown(self.document), self.faults)
+
+
+def sections_of(data: Mapping[str, Any]) -> list[document.BoundSection]:
+    """Return the form of a stored card."""
+    return document.sections(SPECS, without_unknown(data))
+
+
+def without_unknown(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Leave out what is not known yet (0 or empty), so that its field stands empty."""
+    kept: dict[str, Any] = {}
+    for name, value in data.items():
+        if isinstance(value, Mapping):
+            kept[name] = without_unknown(value)
+        elif value not in (0, "", None) or isinstance(value, bool):
+            kept[name] = value
+    return kept

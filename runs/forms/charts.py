@@ -1,0 +1,28 @@
+"""The question a chart asks: which metrics, over what, between where."""
+
+from typing import Any
+
+from django import forms
+
+
+class ChartForm(forms.Form):
+    x = forms.ChoiceField(required=False, choices=[("tokens", ""), ("step", ""), ("time", "")])
+    points = forms.IntegerField(required=False, min_value=10, max_value=20_000)
+
+    def question(self) -> dict[str, Any]:
+        """Return the arguments of `read_chart`; what cannot be read takes its default."""
+        self.is_valid()
+        return {
+            "names": [name for name in self.data.getlist("names") if "\x00" not in name],
+            "x": self.cleaned_data.get("x") or "tokens",
+            "start": _whole(self.data.get("from")),
+            "end": _whole(self.data.get("to")),
+            "points": self.cleaned_data.get("points") or 1000,
+        }
+
+
+def _whole(text: str | None) -> int | None:
+    try:
+        return int(text) if text else None
+    except ValueError:
+        return None

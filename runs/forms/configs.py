@@ -1,0 +1,73 @@
+"""A run config as it was typed: in the form or as TOML, the same document either way."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from controlplane.common.errors import Invalid
+from runs.forms import document
+from safehold import config
+from safehold.config import ConfigError, ConfigInvalid, FieldSpec
+
+SPECS: tuple[FieldSpec, ...] = config.all_fields()
+
+
+class TypedConfig:
+    """What was typed: both sides, brought into step, with every fault by its field.
+
+    Attributes:
+        document: The plain values, as far as they could be read.
+        toml: The other side of the same document; the typed text itself where that came as TOML.
+        faults: What keeps it from being a config.
+    """
+
+    def __init__(self, typed: Mapping[str, str]) -> None:
+        self.is_toml = typed.get("side") == "toml"
+        self.faults: list[ConfigError] = []
+        self.document: dict[str, Any] = {}
+        self.toml = typed.get("toml", "")
+        self._lines: dict[str, int] = {}
+        if self.is_toml:
+            self._read_toml()
+        else:
+            self.document = document.document_of(SPECS, typed)
+        if not self.faults:
+            self._validate()
+        if not self.is_toml:
+            self.toml = config.to_toml(self.document)
+
+    @classmethod
+    def of_document(cls, stored: Mapping[str, Any]) -> "TypedConfig":
+        """Return a stored or starting document as if it had been typed."""
+        return cls({"side": "toml", "toml": config.to_toml(stored)})
+
+    @property
+    def is_valid(self) -> bool:
+        """Whether it is a run config."""
+        return not self.faults
+
+    def refuse(self, error: Invalid) -> None:
+        """Put what a service refused beside its fields."""
+        for path, texts in error.fields.items():
+            self.faults += [ConfigError(path, text) for text in texts]
+        if not error.fields:
+            self.faults.append(ConfigError("", error.message, error.hint))
+
+    def sections(self) -> list[document.BoundSection]:
+        """Return the form side."""
+        return document.sections(SPECS, self.document, self.faults)
+
+    def loose_faults(self) -> list[document.Fault]:
+        """Return what belongs to no field."""
+        return document.loose_faults(SPECS, self.faults)
+
+    def _read_toml(self) -> None:
+        try:
+            self.document, self._lines = config.read_document(self.toml)
+        except ConfigInvalid as invalid:
+            self.faults = list(invalid.errors)
+
+    def _validate(self) -> None:
+        try:
+            config.parse(self.document, self._lines)
+        except ConfigInvalid as invalid:
+            self.faults = list(invalid.errors)

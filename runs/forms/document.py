@@ -1,0 +1,188 @@
+"""A form drawn from the fields of a typed document: run config and experiment card alike.
+
+The form only turns text into values and back; what is right is said by the document's own validation,
+so a field typed in the browser and one written in TOML are refused with the same words.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from safehold.config import FieldSpec, flatten
+
+
+class Fault(Protocol):
+    """What a validation says of one field."""
+
+    @property
+    def path(self) -> str: ...
+    @property
+    def message(self) -> str: ...
+    @property
+    def hint(self) -> str: ...
+
+
+@dataclass(frozen=True)
+class BoundField:
+    """One field with what is typed in it and what is wrong with that."""
+
+    spec: FieldSpec
+    text: str
+    faults: tuple[Fault, ...] = ()
+
+    @property
+    def element_id(self) -> str:
+        """An id for the page: dots would need escaping in selectors."""
+        return "f-" + self.spec.path.replace(".", "-")
+
+    @property
+    def is_on(self) -> bool:
+        """Whether a flag is set."""
+        return self.text == "true"
+
+
+@dataclass(frozen=True)
+class BoundSection:
+    """The fields of one section, in the order of the schema."""
+
+    name: str
+    fields: list[BoundField] = field(default_factory=list)
+
+
+def sections(
+    specs: Iterable[FieldSpec], document: Mapping[str, Any], faults: Sequence[Fault] = ()
+) -> list[BoundSection]:
+    """Return the form of a document."""
+    values = flat(document)
+    found: dict[str, BoundSection] = {}
+    for spec in specs:
+        section = found.setdefault(spec.section, BoundSection(spec.section))
+        own = tuple(fault for fault in faults if _is_about(fault.path, spec.path))
+        section.fields.append(BoundField(spec, to_text(spec, values.get(spec.path)), own))
+    return list(found.values())
+
+
+def loose_faults(specs: Iterable[FieldSpec], faults: Iterable[Fault]) -> list[Fault]:
+    """Return the faults that belong to no field: they stand above the form."""
+    paths = [spec.path for spec in specs]
+    return [fault for fault in faults if not any(_is_about(fault.path, path) for path in paths)]
+
+
+def document_of(specs: Iterable[FieldSpec], typed: Mapping[str, str]) -> dict[str, Any]:
+    """Return the document that was typed; an empty optional field is left out, so its default counts."""
+    document: dict[str, Any] = {}
+    for spec in specs:
+        if spec.form == "flag":
+            _put(document, spec.path, typed.get(spec.path) == "true")
+            continue
+        text = typed.get(spec.path, "").strip()
+        if text or (spec.form == "text" and not spec.required):
+            _put(document, spec.path, to_value(spec, text))
+    return document
+
+
+def starting_document(specs: Iterable[FieldSpec]) -> dict[str, Any]:
+    """Return what an empty form shows: defaults, and typical values where there is none."""
+    document: dict[str, Any] = {}
+    for spec in specs:
+        if spec.example is not None:
+            _put(document, spec.path, spec.example)
+    return document
+
+
+def flat(document: Mapping[str, Any]) -> dict[str, Any]:
+    """Return values by dotted path; a table that is itself a value (a mix) stays whole as well."""
+    values = flatten(document)
+    for name, value in document.items():
+        if isinstance(value, Mapping):
+            values |= {
+                f"{name}.{key}": inner for key, inner in value.items() if isinstance(inner, Mapping)
+            }
+    return values
+
+
+def to_text(spec: FieldSpec, value: Any) -> str:
+    """Return a value as it stands in its field."""
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, Mapping):
+        return "\n".join(f"{key} = {number}" for key, number in value.items())
+    if isinstance(value, list | tuple):
+        separator = "\n" if spec.form in {"words", "rows"} else ", "
+        return separator.join(
+            _row(item) if isinstance(item, Mapping) else str(item) for item in value
+        )
+    return str(value)
+
+
+def to_value(spec: FieldSpec, text: str) -> Any:
+    """Return typed text as a value; what cannot be read stays text, and validation names the field."""
+    readers = {
+        "integer": _number, "number": _float, "numbers": _numbers, "words": _words, "shares": _shares, "rows": _rows,
+    }  # fmt: skip
+    if spec.path == "schema_version":
+        return _number(text)
+    return readers[spec.form](text) if spec.form in readers else text
+
+
+def _is_about(fault_path: str, path: str) -> bool:
+    return fault_path == path or fault_path.startswith(f"{path}.")
+
+
+def _put(document: dict[str, Any], path: str, value: Any) -> None:
+    *parents, name = path.split(".")
+    for parent in parents:
+        document = document.setdefault(parent, {})
+    document[name] = value
+
+
+def _number(text: str) -> Any:
+    plain = text.replace(",", "").replace("_", "").replace(" ", "")
+    for reader in (int, float):
+        try:
+            value = reader(plain)
+        except ValueError:
+            continue
+        return (
+            int(value)
+            if isinstance(value, float) and value.is_integer() and "e" in plain.lower()
+            else value
+        )
+    return text
+
+
+def _float(text: str) -> Any:
+    value = _number(text)
+    return float(value) if isinstance(value, int) else value
+
+
+def _numbers(text: str) -> list[Any]:
+    return [_float(part.strip()) for part in text.split(",") if part.strip()]
+
+
+def _words(text: str) -> list[str]:
+    return [line.strip() for line in text.splitlines() if line.strip()]
+
+
+def _shares(text: str) -> dict[str, Any]:
+    pairs = [line.rpartition("=") for line in text.splitlines() if line.strip()]
+    return {name.strip() or value.strip(): _number(value.strip()) for name, _, value in pairs}
+
+
+def _rows(text: str) -> list[dict[str, Any]]:
+    """Read one acceptance metric a line: `eval/loss validation <= 2.5`."""
+    rows = []
+    for line in text.splitlines():
+        parts = line.split()
+        if len(parts) == 3:
+            parts.insert(1, "validation")
+        if parts:
+            names = ("metric", "split", "comparator", "threshold")
+            rows.append(dict(zip(names, [*parts[:3], *map(_float, parts[3:4])], strict=False)))
+    return rows
+
+
+def _row(item: Mapping[str, Any]) -> str:
+    return " ".join(str(value) for value in item.values())

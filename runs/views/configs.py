@@ -1,0 +1,152 @@
+"""Run configs: the list, form and TOML side by side, the difference to another one."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from controlplane.common.access import require, role_of
+from controlplane.common.errors import Invalid
+from controlplane.common.models import Project, Role
+from runs import access, listings, run_table
+from runs.forms import document
+from runs.forms.configs import SPECS, TypedConfig
+from runs.models import Card, Config, Run
+from runs.services import configs
+from runs.views.projects import current_project
+from safehold import config as run_config
+
+
+@require_GET
+def config_list(request: HttpRequest) -> HttpResponse:
+    project = current_project(request)
+    if project is None:
+        return render(request, "runs/no_project.html")
+    text = request.GET.get("q", "").replace("\x00", "").strip()
+    found = Config.objects.filter(project=project).select_related("created_by", "card", "parent")
+    if text:
+        found = found.filter(name__icontains=text) | found.filter(
+            hash__startswith=f"blake3:{text.lower()}"
+        )
+    page = listings.page_of(found, cursor=request.GET.get("cursor", ""))
+    return render(request, "runs/config_list.html", {"page": page, "text": text})
+
+
+@require_http_methods(["GET", "POST"])
+def new_config(request: HttpRequest) -> HttpResponse:
+    project = current_project(request)
+    if project is None:
+        return render(request, "runs/no_project.html")
+    require(request.user, project.pk, Role.OPERATOR)
+    parent = _chosen(Config, project, request, "parent")
+    card = _chosen(Card, project, request, "card") or (parent.card if parent else None)
+    around = {"parent": parent, "card": card, "cards": Card.objects.filter(project=project)[:200]}
+    if request.method == "GET":
+        return _form(request, TypedConfig.of_document(_start(project, parent)), around)
+    typed = TypedConfig(request.POST.dict())
+    if typed.is_valid:
+        try:
+            made = configs.create_config(
+                user=request.user,
+                project=project,
+                document=typed.document,
+                card=card,
+                parent=parent,
+            )
+        except Invalid as error:
+            typed.refuse(error)
+        else:
+            messages.success(request, _("Config %(name)s was kept.") % {"name": made.name})
+            return redirect("runs:config_detail", made.pk)
+    return _form(request, typed, around, status=422)
+
+
+@require_POST
+def check(request: HttpRequest) -> HttpResponse:
+    """Bring the other side into step while one is typed, and say beside each field what is wrong."""
+    typed = TypedConfig(request.POST.dict())
+    return render(request, "runs/_config_check.html", _sides(typed) | {"is_update": True})
+
+
+@require_GET
+def config_detail(request: HttpRequest, config_id: int) -> HttpResponse:
+    config = access.config_for(request.user, config_id)
+    role = role_of(request.user, config.project_id)
+    others = Config.objects.filter(project=config.project_id).exclude(pk=config.pk)[:50]
+    newest = run_table.with_names(Run.objects.filter(config=config)).order_by("-pk")[:20]
+    context = {
+        "config": config,
+        "toml": run_config.to_toml(config.document),
+        "sections": document.sections(SPECS, config.document),
+        "others": others,
+        "rows": run_table.rows_of(newest),
+        "reports": config.preflight_reports.all()[:5],
+        "can_change": role is not None and role >= Role.OPERATOR,
+    }
+    return render(request, "runs/config_detail.html", context)
+
+
+@require_GET
+def config_diff(request: HttpRequest, config_id: int) -> HttpResponse:
+    config = access.config_for(request.user, config_id)
+    asked = request.GET.get("with", "")
+    other = access.config_for(
+        request.user, int(asked) if asked.isdecimal() else config.parent_id or config.pk
+    )
+    changes = run_config.diff(other.document, config.document)
+    others = Config.objects.filter(project=config.project_id).exclude(pk=config.pk)[:50]
+    context = {
+        "config": config,
+        "other": other,
+        "changes": changes,
+        "others": others,
+        "variables": _variables(changes),
+    }
+    return render(request, "runs/config_diff.html", context)
+
+
+@require_GET
+def config_download(request: HttpRequest, config_id: int) -> HttpResponse:
+    config = access.config_for(request.user, config_id)
+    answer = HttpResponse(
+        run_config.to_toml(config.document), content_type="application/toml; charset=utf-8"
+    )
+    answer["Content-Disposition"] = (
+        f'attachment; filename="config-{config.pk}-{config.short_hash}.toml"'
+    )
+    return answer
+
+
+def _form(
+    request: HttpRequest, typed: TypedConfig, around: dict[str, Any], *, status: int = 200
+) -> HttpResponse:
+    return render(request, "runs/config_form.html", _sides(typed) | around, status=status)
+
+
+def _sides(typed: TypedConfig) -> dict[str, Any]:
+    return {
+        "sections": typed.sections(), "toml": typed.toml, "faults": typed.faults, "loose_faults": typed.loose_faults(),
+        "is_toml": typed.is_toml, "is_readable": bool(typed.document), "is_valid": typed.is_valid, "can_change": True,
+    }  # fmt: skip
+
+
+def _start(project: Project, parent: Config | None) -> dict[str, Any]:
+    if parent is not None:
+        return dict(parent.document)
+    newest = Config.objects.filter(project=project).first()
+    return dict(newest.document) if newest else document.starting_document(SPECS)
+
+
+def _chosen(model: type[Any], project: Project, request: HttpRequest, name: str) -> Any:
+    asked = (request.POST if request.method == "POST" else request.GET).get(name, "")
+    return (
+        model.objects.filter(project=project, pk=int(asked)).first() if asked.isdecimal() else None
+    )
+
+
+def _variables(changes: list[run_config.Change]) -> int:
+    # The name of a config is no variable of the experiment.
+    return sum(change.path != "name" for change in changes)

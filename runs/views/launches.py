@@ -1,0 +1,74 @@
+"""Launching: choose a config, name the run, start it."""
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_http_methods
+
+from controlplane.common.access import require
+from controlplane.common.errors import SafeholdError
+from controlplane.common.models import Project, Role
+from runs import reports
+from runs.forms.launches import LaunchForm
+from runs.models import Config, PreflightReport, Run
+from runs.services import preflight, runs
+from runs.views.projects import current_project
+
+
+@require_http_methods(["GET", "POST"])
+def new_run(request: HttpRequest) -> HttpResponse:
+    project = current_project(request)
+    if project is None:
+        return render(request, "runs/no_project.html")
+    require(request.user, project.pk, Role.OPERATOR)
+    if request.method == "GET":
+        return _page(request, project, LaunchForm(project=project, initial=request.GET.dict()))
+    form = LaunchForm(request.POST, project=project)
+    if not form.is_valid():
+        return _page(request, project, form, status=422)
+    if report := _blocked(request, form.cleaned_data["config"]):
+        return _page(request, project, form, blocked=report, status=422)
+    return redirect("runs:run_detail", _launch(request, project, form).pk)
+
+
+def _blocked(request: HttpRequest, config: Config) -> PreflightReport | None:
+    """Ask preflight before anything is made: a config that cannot work leaves no run behind."""
+    report = preflight.newest_whole(config)
+    if report is None or report.verdict == "fail":
+        report = preflight.request(config=config, user=request.user)
+    return report if report.verdict == "fail" else None
+
+
+def _launch(request: HttpRequest, project: Project, form: LaunchForm) -> Run:
+    config = form.cleaned_data["config"]
+    run = runs.create_run(
+        user=request.user, project=project, config=config, card=config.card,
+        name=form.cleaned_data["name"], launcher=form.cleaned_data["launcher"],
+    )  # fmt: skip
+    try:
+        preflight.launch(run=run, user=request.user)
+    except SafeholdError as error:
+        # The run is there and can be launched from its own page, which says what stood against it.
+        messages.error(request, error.message)
+    else:
+        messages.success(request, _("Launch of %(name)s asked for.") % {"name": run.name})
+    return run
+
+
+def _page(
+    request: HttpRequest,
+    project: Project,
+    form: LaunchForm,
+    *,
+    blocked: PreflightReport | None = None,
+    status: int = 200,
+) -> HttpResponse:
+    choices = list(Config.objects.filter(project=project).select_related("card")[:200])
+    asked = str(form["config"].value() or "")
+    chosen = next((one for one in choices if str(one.pk) == asked), choices[0] if choices else None)
+    context = {
+        "form": form, "configs": choices, "chosen": chosen, "blocking": reports.blocking(blocked) if blocked else [],
+        "report": chosen.preflight_reports.first() if chosen else None,
+    }  # fmt: skip
+    return render(request, "runs/launch_form.html", context, status=status)

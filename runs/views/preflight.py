@@ -1,0 +1,42 @@
+"""Preflight reports: the list, one report with its progress, asking for one."""
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_GET, require_POST
+
+from runs import access, listings, reports
+from runs.models import PreflightReport
+from runs.services import preflight
+from runs.views.projects import current_project
+
+
+@require_GET
+def report_list(request: HttpRequest) -> HttpResponse:
+    project = current_project(request)
+    if project is None:
+        return render(request, "runs/no_project.html")
+    found = PreflightReport.objects.filter(config__project=project).select_related(
+        "config", "requested_by"
+    )
+    page = listings.page_of(found, cursor=request.GET.get("cursor", ""))
+    return render(request, "runs/preflight_list.html", {"page": page})
+
+
+@require_GET
+def report_page(request: HttpRequest, report_id: int) -> HttpResponse:
+    report = access.report_for(request.user, report_id)
+    return render(request, "runs/preflight_report.html", reports.context(report))
+
+
+@require_GET
+def report_body(request: HttpRequest, report_id: int) -> HttpResponse:
+    """The findings alone: an open page asks again while the checks run."""
+    report = access.report_for(request.user, report_id)
+    return render(request, "runs/_preflight_body.html", reports.context(report))
+
+
+@require_POST
+def request_preflight(request: HttpRequest, config_id: int) -> HttpResponse:
+    config = access.config_for(request.user, config_id, change=True)
+    report = preflight.request(config=config, user=request.user)
+    return redirect("runs:preflight_report", report.pk)

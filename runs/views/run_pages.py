@@ -1,0 +1,115 @@
+"""The page of a run: a header that answers at once, and its parts, each with an address of its own."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+from django.views.decorators.http import require_GET
+from django.views.decorators.vary import vary_on_headers
+
+from controlplane.common.access import role_of
+from runs import access, acts, dashboard, run_table
+from runs import timeline as timelines
+from runs.models import Run
+from runs.services import metrics
+
+
+@dataclass(frozen=True)
+class Tab:
+    """One part of the page."""
+
+    name: str
+    title: str | Promise
+    href: str = ""
+
+
+_TABS = (
+    ("run_detail", "live", _("Live")),
+    ("run_timeline", "timeline", _("Timeline")),
+    ("run_attempts", "attempts", _("Attempts")),
+    ("run_logs", "logs", _("Logs")),
+    ("run_checkpoints", "checkpoints", _("Checkpoints")),
+    ("run_proof", "proof", _("Config & proof")),
+)
+
+
+@require_GET
+@vary_on_headers("HX-Request")
+def live(request: HttpRequest, run_id: int) -> HttpResponse:
+    run = access.run_for(request.user, run_id)
+    names = metrics.list_names(run)
+    context = {
+        "dashboard": dashboard.dashboard(names),
+        "num_names": len(names),
+        "metrics_url": reverse("runs:run_metrics", args=[run.pk]),
+    }
+    return page(request, run, "live", context)
+
+
+@require_GET
+@vary_on_headers("HX-Request")
+def timeline(request: HttpRequest, run_id: int) -> HttpResponse:
+    run = access.run_for(request.user, run_id)
+    kind, cursor = request.GET.get("kind", ""), request.GET.get("cursor", "")
+    return page(request, run, "timeline", timelines.context(run, kind=kind, cursor=cursor))
+
+
+@require_GET
+@vary_on_headers("HX-Request")
+def attempts(request: HttpRequest, run_id: int) -> HttpResponse:
+    run = access.run_for(request.user, run_id)
+    return page(request, run, "attempts", {"attempts": run.attempts.order_by("-number")})
+
+
+@require_GET
+@vary_on_headers("HX-Request")
+def checkpoints(request: HttpRequest, run_id: int) -> HttpResponse:
+    run = access.run_for(request.user, run_id)
+    return page(
+        request, run, "checkpoints", {"of_run_url": reverse("checkpoints:of_run", args=[run.pk])}
+    )
+
+
+@require_GET
+@vary_on_headers("HX-Request")
+def proof(request: HttpRequest, run_id: int) -> HttpResponse:
+    run = access.run_for(request.user, run_id)
+    newest = run.attempts.order_by("-number").first()
+    report = run.config.preflight_reports.order_by("-pk").first()
+    return page(request, run, "proof", {"attempt": newest, "report": report, "config": run.config})
+
+
+@require_GET
+def header(request: HttpRequest, run_id: int) -> HttpResponse:
+    run = access.run_for(request.user, run_id)
+    return render(request, "runs/_run_header.html", header_context(request, run))
+
+
+def page(request: HttpRequest, run: Run, tab: str, context: Mapping[str, Any]) -> HttpResponse:
+    """Answer the whole page, or just the tabs when one is changed in the page."""
+    tabs = [Tab(name, title, reverse(f"runs:{view}", args=[run.pk])) for view, name, title in _TABS]
+    everything = {**context, "run": run, "tab": tab, "tabs": tabs, "part": f"runs/_tab_{tab}.html"}
+    htmx = getattr(request, "htmx", None)
+    if htmx and not htmx.history_restore_request:
+        (row,) = run_table.rows_of([run])
+        return render(request, "runs/_run_tab.html", {**everything, "row": row})
+    return render(request, "runs/run_page.html", {**everything, **header_context(request, run)})
+
+
+def header_context(request: HttpRequest, run: Run, *, refused: str = "") -> dict[str, Any]:
+    """Return what the header says about the run now."""
+    (row,) = run_table.rows_of([run])
+    role = role_of(request.user, run.project_id)
+    fork_href = reverse("runs:run_checkpoints", args=[run.pk])
+    return {
+        "row": row,
+        "acts": acts.acts_of(row, role=role, fork_href=fork_href),
+        "next_text": acts.next_of(row),
+        "num_names": len(metrics.list_names(run)),
+        "refused": refused,
+    }
