@@ -85,7 +85,11 @@ class Supervisor:
 
     def _let_go(self, child: Child, code: int) -> str:
         child.process = None
-        return f"{child.name} failed ({ending(code)}); see the logs." if code else ""
+        return (
+            f"{child.name}: failed ({ending(code)}), see the logs"
+            if code
+            else f"{child.name}: launched"
+        )
 
     def _plan_restart(self, child: Child, code: int) -> str:
         if self._now() - child.started_at >= SETTLED_SECONDS:

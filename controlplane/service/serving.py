@@ -73,6 +73,7 @@ def _serve(home: Path, port: int, lock: UpLock, *, demo: bool) -> None:
                 child = servers.demo_child(home)
                 ends.callback(child.stop)
                 supervisor.add(child)
+                say("  demo run: reading this machine's texts …")
             _keep_alive(supervisor)
         except KeyboardInterrupt:
             say("\nStopping …")
