@@ -3,6 +3,7 @@
 The record was written beside the trainer, so nothing in it is trusted to have a shape.
 """
 
+import re
 import signal
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -83,23 +84,30 @@ def _taken_away(exit: Mapping[str, Any], message: str) -> str:
 
 def _failure(exit: Mapping[str, Any], message: str) -> str:
     """Return a sentence that names the first rank at fault and its signal or exit code."""
-    causes = [_cause(number, rank) for number, rank in _ranks(exit) if _is_bad(rank)]
-    if not causes:
+    bad = {number: rank for number, rank in _ranks(exit) if _is_bad(rank)}
+    if not bad:
         return message or "It failed without saying why."
-    # Ranks that died of a signal we did not send bring the others down; they are the news.
-    causes.sort(key=lambda cause: cause[0])
-    more = len(causes) - 1
-    others = f" {more} other {'rank' if more == 1 else 'ranks'} ended with it." if more else ""
-    return causes[0][1] + others
+    # The wrapper saw them end in time and names the first; the others only ended with it.
+    named = re.match(r"Rank (\d+)\b", message)
+    first = named[1] if named and named[1] in bad else min(bad, key=lambda key: _order(bad[key]))
+    others = len(bad) - 1
+    more = f" {others} other {'rank' if others == 1 else 'ranks'} ended with it." if others else ""
+    return _cause(first, bad[first]) + more
 
 
-def _cause(number: str, rank: Mapping[str, Any]) -> tuple[int, str]:
+def _order(rank: Mapping[str, Any]) -> int:
+    """Signals are news, those by which torchrun ends the other ranks are not."""
+    if rank.get("signal"):
+        return 2 if rank["signal"] == signal.SIGTERM else 0
+    return 1
+
+
+def _cause(number: str, rank: Mapping[str, Any]) -> str:
     if killer := rank.get("signal"):
-        order = 2 if killer == signal.SIGTERM else 0
-        return order, f"Rank {number} was ended by signal {killer} ({_signal_name(killer)})."
+        return f"Rank {number} was ended by signal {killer} ({_signal_name(killer)})."
     error = _last_line(rank.get("error"))
     text = f"Rank {number} failed with exit code {rank.get('exit_code')}"
-    return 1, f"{text}: {error}" if error else f"{text}."
+    return f"{text}: {error}" if error else f"{text}."
 
 
 def _is_bad(rank: Mapping[str, Any]) -> bool:

@@ -62,6 +62,8 @@ class AttemptFacts:
         phase: What its last heartbeat said.
         hold_command: The newest pause or resume.
         has_stop_command: Whether save-and-stop was sent.
+        has_handle: Whether its workload was once started or seen.
+        where: Where the workload runs, as last recorded.
         exit: An exit record that arrived over the network; what the launcher sees goes first.
         trouble: Of launching; None while there was none.
     """
@@ -71,7 +73,9 @@ class AttemptFacts:
     state_at: datetime
     requested_at: datetime
     outcome: Outcome | None = None
+    reason: str = ""
     has_handle: bool = False
+    where: str = ""
     last_seen_at: datetime | None = None
     contact_lost_since: datetime | None = None
     paused_at: datetime | None = None
@@ -110,6 +114,13 @@ class Move:
 
     to: State
     reason: str = ""
+
+
+@dataclass(frozen=True)
+class NoteReason:
+    """Keep why the attempt is still where it is."""
+
+    reason: str
 
 
 @dataclass(frozen=True)
@@ -178,6 +189,6 @@ class Settle:
 
 
 Action = (
-    Submit | RecordHandle | Move | SendCommand | AskStop | Kill | Fence | End
+    Submit | RecordHandle | Move | NoteReason | SendCommand | AskStop | Kill | Fence | End
     | NoteContactLost | NoteContactRegained | KeepPaused | RequestNextAttempt | Settle
 )  # fmt: skip

@@ -21,6 +21,7 @@ from workers.facts import (
     Move,
     NoteContactLost,
     NoteContactRegained,
+    NoteReason,
     RecordHandle,
     RequestNextAttempt,
     RunFacts,
@@ -95,9 +96,7 @@ def _unseen(run: RunFacts, attempt: AttemptFacts, now: datetime) -> list[Action]
     return contact + _follow(run, attempt, now)
 
 
-def _gone(
-    run: RunFacts, attempt: AttemptFacts, seen: Observation, now: datetime
-) -> list[Action]:
+def _gone(run: RunFacts, attempt: AttemptFacts, seen: Observation, now: datetime) -> list[Action]:
     if seen.presence is Presence.EXITED:
         return [endings.of_exit(attempt, seen.exit or attempt.exit, is_forced=run.is_forced)]
     if attempt.state in _NEVER_SUBMITTED:
@@ -127,15 +126,13 @@ def _not_started(
     return [Submit()] if now >= trouble.retry_at else []
 
 
-def _alive(
-    run: RunFacts, attempt: AttemptFacts, seen: Observation, now: datetime
-) -> list[Action]:
+def _alive(run: RunFacts, attempt: AttemptFacts, seen: Observation, now: datetime) -> list[Action]:
     if attempt.state is State.REQUESTED:
         return [Move(State.SUBMITTING, "Its workload was found.")]
     if attempt.state is State.SUBMITTING:
         return [RecordHandle(), Move(_before_running(seen), seen.reason)]
     contact = _contact(run, attempt, now)
-    if not attempt.has_handle and seen.handle:
+    if not attempt.has_handle or seen.where not in {"", attempt.where}:
         contact = [RecordHandle(), *contact]
     if attempt.state is State.STOPPING:
         return contact + _stop(run, attempt, now)
@@ -177,13 +174,14 @@ def _stop(run: RunFacts, attempt: AttemptFacts, now: datetime) -> list[Action]:
     if run.is_forced and run.desired is Desired.STOPPED:
         return [Kill("It was stopped by force.")]
     limits, elapsed = run.limits, now - attempt.state_at
-    # Who never spoke hears no command, and has nothing to save.
-    grace = limits.stop_grace if attempt.last_seen_at else limits.stop_grace * 0
-    if elapsed >= grace + limits.kill_grace:
+    if elapsed >= limits.stop_grace + limits.kill_grace:
         return [Kill("It did not stop within the grace period.")]
     actions = _stop_command(run, attempt)
-    if elapsed >= grace:
-        actions.append(AskStop(int(limits.kill_grace.total_seconds())))
+    # A signal needs no network, so who is not heard gets it at once and has the whole grace to save.
+    is_deaf = attempt.last_seen_at is None or now - attempt.last_seen_at > limits.contact_lost
+    if is_deaf or elapsed >= limits.stop_grace:
+        left = limits.stop_grace + limits.kill_grace - elapsed
+        actions.append(AskStop(int(left.total_seconds())))
     return actions
 
 
@@ -195,13 +193,16 @@ def _start_up(
     run: RunFacts, attempt: AttemptFacts, seen: Observation, now: datetime
 ) -> list[Action]:
     expected = _before_running(seen)
-    if attempt.state is not expected and attempt.phase not in AT_WORK:
+    is_heard = attempt.last_seen_at is not None
+    if attempt.state is State.WAITING and (expected is State.STARTING or is_heard):
+        return [Move(State.STARTING)]
+    if attempt.state is not expected and not is_heard:
         return [Move(expected, seen.reason)]
     if attempt.state is State.WAITING:
-        return [Move(State.STARTING)]
+        return [NoteReason(seen.reason)] if seen.reason not in {"", attempt.reason} else []
     if attempt.phase in AT_WORK or attempt.phase == "paused":
         return [Move(State.RUNNING)]
-    if attempt.last_seen_at is None and now - attempt.state_at >= run.limits.start_timeout:
+    if not is_heard and now - attempt.state_at >= run.limits.start_timeout:
         return [Move(State.RUNNING, "Its workload runs, but it never reported.")]
     return []
 
@@ -263,9 +264,7 @@ def _paused_itself(run: RunFacts, attempt: AttemptFacts) -> bool:
     return not is_ours and not is_resumed
 
 
-def _hold_command(
-    kind: str, run: RunFacts, attempt: AttemptFacts, now: datetime
-) -> list[Action]:
+def _hold_command(kind: str, run: RunFacts, attempt: AttemptFacts, now: datetime) -> list[Action]:
     """Return the command unless it is under way, or was refused a moment ago."""
     last = attempt.hold_command
     if last is not None and last.kind == kind:

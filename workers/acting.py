@@ -1,0 +1,207 @@
+"""Carrying out what was decided. Every action may be repeated, and none is done on facts that have changed.
+
+Effects outside happen outside of transactions. Records are changed under the locks of run and attempt,
+after a look whether both are still what the decision was made of.
+"""
+
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import singledispatch
+
+from django.db import transaction
+from django.utils import timezone
+
+from runs import states
+from runs.models import Attempt, Run
+from runs.services import attempts, commands, contact, events, resume_points, runs
+from workers import facts, loading, patience, specs
+from workers.launchers.base import Launcher, LauncherError, Observation
+
+logger = logging.getLogger(__name__)
+
+
+class Stale(Exception):
+    """The records changed after the decision; look and decide again."""
+
+
+@dataclass
+class Scene:
+    """What the decision was made of, and the launcher that can act on it."""
+
+    run: Run
+    attempt: Attempt | None
+    facts: facts.RunFacts
+    seen: Observation
+    launcher: Launcher
+
+    @property
+    def the_attempt(self) -> Attempt:
+        """The attempt of an action that is only ever decided for one."""
+        assert self.attempt is not None
+        return self.attempt
+
+
+@singledispatch
+def carry_out(action: facts.Action, scene: Scene) -> None:
+    """Carry out one action.
+
+    Raises:
+        Stale: The records are no longer what the decision was made of.
+        LauncherError: The launcher could not do it.
+    """
+    raise NotImplementedError(type(action).__name__)
+
+
+@carry_out.register
+def _submit(action: facts.Submit, scene: Scene) -> None:
+    attempt = scene.the_attempt
+    try:
+        handle = scene.launcher.start(specs.spec_of(attempt))
+    except LauncherError as error:
+        patience.record_launch_trouble(scene.run, attempt.number, error)
+        logger.warning("attempt.not_started", extra=_extra(scene) | {"error": str(error)})
+        return
+    attempts.record_handle(attempt=attempt, handle=handle, where=attempt.where)
+    patience.forget_launch_trouble(scene.run)
+    logger.info("attempt.started", extra=_extra(scene))
+
+
+@carry_out.register
+def _record_handle(action: facts.RecordHandle, scene: Scene) -> None:
+    attempt, seen = scene.the_attempt, scene.seen
+    handle = seen.handle or attempt.handle or {"name": attempt.name}
+    attempts.record_handle(attempt=attempt, handle=handle, where=seen.where or attempt.where)
+
+
+@carry_out.register
+def _move(action: facts.Move, scene: Scene) -> None:
+    changes = {}
+    if action.to is states.State.STOPPING:
+        changes["stop_sent_at"] = timezone.now()
+    with _unchanged(scene) as attempt:
+        attempts.move_attempt(attempt=attempt, to=action.to, reason=action.reason, **changes)
+    scene.attempt = attempt
+
+
+@carry_out.register
+def _note_reason(action: facts.NoteReason, scene: Scene) -> None:
+    attempt = scene.the_attempt
+    with _unchanged(scene) as held:
+        held.reason = action.reason
+        held.save(update_fields=["reason"])
+        events.record(run=scene.run, attempt=attempt, kind="state", message=action.reason)
+
+
+@carry_out.register
+def _send_command(action: facts.SendCommand, scene: Scene) -> None:
+    with _unchanged(scene) as attempt:
+        told = scene.facts.attempt
+        if told is not None and loading.hold_command(attempt) != told.hold_command:
+            raise Stale
+        commands.send(attempt=attempt, kind=action.kind)
+
+
+@carry_out.register
+def _ask_stop(action: facts.AskStop, scene: Scene) -> None:
+    attempt = scene.the_attempt
+    scene.launcher.stop(attempt.name, attempt.handle, grace_seconds=action.grace_seconds)
+    _tell_once(scene, "asked_to_stop", "Its workload was told to stop by a signal.")
+
+
+@carry_out.register
+def _kill(action: facts.Kill, scene: Scene) -> None:
+    attempt = scene.the_attempt
+    scene.launcher.kill(attempt.name, attempt.handle)
+    _tell_once(scene, "killed", f"Its workload was ended by force. {action.reason}")
+
+
+@carry_out.register
+def _fence(action: facts.Fence, scene: Scene) -> None:
+    scene.launcher.fence(scene.the_attempt.name)
+
+
+@carry_out.register
+def _end(action: facts.End, scene: Scene) -> None:
+    with _unchanged(scene) as attempt:
+        attempts.end_attempt(
+            attempt=attempt,
+            outcome=action.outcome,
+            reason=action.reason,
+            exit=action.exit,
+            at=action.at,
+        )
+    logger.info("attempt.ended", extra=_extra(scene) | {"outcome": str(action.outcome)})
+
+
+@carry_out.register
+def _contact_lost(action: facts.NoteContactLost, scene: Scene) -> None:
+    contact.contact_lost(attempt=scene.the_attempt, since=action.since)
+
+
+@carry_out.register
+def _contact_regained(action: facts.NoteContactRegained, scene: Scene) -> None:
+    contact.contact_regained(attempt=scene.the_attempt)
+
+
+@carry_out.register
+def _keep_paused(action: facts.KeepPaused, scene: Scene) -> None:
+    with _unchanged(scene) as attempt:
+        run = attempt.run
+        run.desired, run.desired_at = states.Desired.PAUSED, timezone.now()
+        run.save(update_fields=["desired", "desired_at"])
+        message = "The trainer paused itself; it holds until somebody resumes it."
+        events.record(run=run, attempt=attempt, kind="pause", message=message)
+
+
+@carry_out.register
+def _request_next(action: facts.RequestNextAttempt, scene: Scene) -> None:
+    with transaction.atomic():
+        held = Run.objects.select_for_update(no_key=True).get(pk=scene.run.pk)
+        newest = held.attempts.first()
+        expected = scene.attempt.pk if scene.attempt else None
+        is_open = newest is not None and not newest.is_over
+        if held.desired_at != scene.facts.desired_at or is_open:
+            raise Stale
+        if (newest.pk if newest else None) != expected:
+            raise Stale
+        start = resume_points.newest(held) or held.start_checkpoint
+        attempts.create_attempt(run=held, checkpoint=start, reason=action.reason)
+
+
+@carry_out.register
+def _settle(action: facts.Settle, scene: Scene) -> None:
+    with transaction.atomic():
+        held = Run.objects.select_for_update(no_key=True).get(pk=scene.run.pk)
+        if held.desired_at != scene.facts.desired_at:
+            raise Stale
+        runs.settle(run=held)
+
+
+@contextmanager
+def _unchanged(scene: Scene) -> Iterator[Attempt]:
+    """Lock run and attempt, and yield the attempt, unless they are no longer what was decided on."""
+    told = scene.the_attempt
+    with transaction.atomic():
+        run = Run.objects.select_for_update(no_key=True).get(pk=scene.run.pk)
+        attempt = Attempt.objects.select_for_update(no_key=True).get(pk=told.pk)
+        if run.desired_at != scene.facts.desired_at or attempt.state != told.state:
+            raise Stale
+        attempt.run = run
+        try:
+            yield attempt
+        except attempts.StaleState as error:
+            raise Stale from error
+
+
+def _tell_once(scene: Scene, kind: str, message: str) -> None:
+    attempt = scene.the_attempt
+    events.record(
+        run=scene.run, attempt=attempt, kind=kind, message=message, key=f"{kind}:{attempt.pk}"
+    )
+
+
+def _extra(scene: Scene) -> dict[str, object]:
+    attempt = scene.the_attempt
+    return {"run_id": scene.run.pk, "attempt": attempt.number, "launcher": attempt.launcher}

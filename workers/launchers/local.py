@@ -1,0 +1,230 @@
+"""Runs attempts as processes of this machine, each under a detached process wrapper.
+
+The wrapper has a session of its own and outlives the worker; it is found again by process number, start
+time and boot. Everything known about an attempt lies in its folder, so any worker on this machine may
+go on where another one died.
+"""
+
+import json
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+
+from workers.launchers import launcher, processes
+from workers.launchers.base import LauncherError, LaunchSpec, Observation, Presence
+from workers.launchers.folder import Folder
+from workers.launchers.local_environment import environment_of
+
+WRAPPER = (sys.executable, "-m", "safehold.wrapper")
+# Starting Python and importing the wrapper, on a machine that does much else.
+START_SECONDS = 30.0
+_KILL_SECONDS = 10.0
+_POLL_SECONDS = 0.02
+
+
+class LocalLauncher:
+    """Attempts as processes below one folder."""
+
+    def __init__(self, root: Path, wrapper: tuple[str, ...] = WRAPPER) -> None:
+        self._root = root
+        self._wrapper = wrapper
+
+    def start(self, spec: LaunchSpec) -> Mapping[str, Any]:
+        """Start the wrapper unless there was one, and return as soon as it says who it is.
+
+        Raises:
+            LauncherError: The name is closed, or the wrapper could not be started.
+        """
+        folder = self._folder(spec.name)
+        try:
+            folder.make()
+            with folder.locked(START_SECONDS) as lock:
+                if lock is not None and folder.wrapper() is None:
+                    self._spawn(folder, spec, lock)
+        except OSError as error:
+            raise LauncherError(
+                f"Attempt {spec.name} cannot be started in {folder.path}: {error}.",
+                can_retry=True,
+                hint="Look at the free space and the rights of the folder.",
+            ) from error
+        return self._handle(folder)
+
+    def observe(self, name: str, handle: Mapping[str, Any]) -> Observation:
+        """Look at the wrapper, its exit record and what may have outlived it."""
+        folder = self._folder(name)
+        try:
+            return self._look(folder)
+        except OSError as error:
+            reason = f"{folder.path} cannot be read: {error}."
+            return Observation(presence=Presence.UNREACHABLE, reason=reason, seen_at=_now())
+
+    def stop(self, name: str, handle: Mapping[str, Any], *, grace_seconds: int) -> None:
+        """Send SIGTERM to the wrapper, once: it passes it on and keeps the grace itself."""
+        folder = self._folder(name)
+        wrapper = folder.wrapper()
+        if wrapper is not None and wrapper.is_alive and folder.note_once("stop"):
+            processes.send(wrapper.pid, signal.SIGTERM)
+
+    def kill(self, name: str, handle: Mapping[str, Any]) -> None:
+        """Kill every process of the attempt, again until none is left.
+
+        Raises:
+            LauncherError: Some do not die.
+        """
+        folder = self._folder(name)
+        deadline = time.monotonic() + _KILL_SECONDS
+        while living := self._living(folder):
+            if time.monotonic() > deadline:
+                raise LauncherError(
+                    f"Processes {sorted(living)} of {name} do not die.",
+                    can_retry=True,
+                    hint="They may wait for a device or a disk; look at them with `ps`.",
+                )
+            for pid in living:
+                processes.send(pid, signal.SIGKILL)
+            time.sleep(_POLL_SECONDS)
+
+    def fence(self, name: str) -> None:
+        """Leave a file that every start looks for once it holds the lock."""
+        try:
+            self._folder(name).fence()
+        except OSError as error:
+            raise LauncherError(f"{name} cannot be closed: {error}.", can_retry=True) from error
+
+    def live_names(self) -> Iterable[str]:
+        """Return the names to which a living process belongs that is more than a wrapper sending its rest."""
+        folders = processes.folders_below(self._root)
+        names = {folder.name for folder in folders if folder.parent == self._root}
+        return {name for name in names if self.observe(name, {}).is_alive}
+
+    def _folder(self, name: str) -> Folder:
+        return Folder(self._root / name)
+
+    def _spawn(self, folder: Folder, spec: LaunchSpec, lock: int) -> None:
+        if folder.is_fenced:
+            raise LauncherError(f"The name {spec.name} is closed.", can_retry=False)
+        _write(folder, spec)
+        command = [*self._wrapper, "--dir", str(folder.path), "--nproc", str(spec.devices)]
+        with (folder.path / "logs" / "wrapper.out").open("ab") as output:
+            process = subprocess.Popen(
+                [*command, "--", *spec.command],
+                stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT,
+                cwd=folder.path, env=environment_of(folder.path, spec),
+                start_new_session=True, pass_fds=[lock],
+            )  # fmt: skip
+        # Reaps it while this worker lives; afterwards whoever adopts orphans does.
+        threading.Thread(target=process.wait, name=f"reap-{spec.name}", daemon=True).start()
+        self._await_wrapper(folder, process)
+
+    def _await_wrapper(self, folder: Folder, process: subprocess.Popen[bytes]) -> None:
+        deadline = time.monotonic() + START_SECONDS
+        while folder.wrapper() is None:
+            if process.poll() is not None and folder.wrapper() is None:
+                raise LauncherError(
+                    f"The process wrapper of {folder.path.name} ended with code"
+                    f" {process.returncode} before it began: {_tail(folder)}",
+                    can_retry=True,
+                )
+            if time.monotonic() > deadline:
+                raise LauncherError(
+                    f"The process wrapper of {folder.path.name} gave no sign within"
+                    f" {START_SECONDS:.0f} s.",
+                    can_retry=True,
+                )
+            time.sleep(_POLL_SECONDS)
+
+    def _handle(self, folder: Folder) -> Mapping[str, Any]:
+        wrapper = folder.wrapper()
+        if wrapper is None:
+            raise LauncherError(
+                f"{folder.path.name} is being started by another worker.", can_retry=True
+            )
+        return _handle_of(wrapper)
+
+    def _look(self, folder: Folder) -> Observation:
+        # In this order: a fence that was there before the lock was free is one that every start meets.
+        is_fenced = folder.is_fenced if folder.exists else False
+        wrapper = folder.wrapper()
+        if wrapper is None and folder.is_locked:
+            return _seen(Presence.PENDING, is_fenced, reason="Its process wrapper is starting.")
+        wrapper = wrapper or folder.wrapper()
+        if wrapper is None:
+            survivors = processes.marked(folder.path)
+            return _seen(Presence.ABSENT, is_fenced, num_survivors=len(survivors))
+        if reason := _elsewhere(folder):
+            return _seen(Presence.UNREACHABLE, is_fenced, reason=reason)
+        return self._look_at_wrapper(folder, wrapper, is_fenced)
+
+    def _look_at_wrapper(
+        self, folder: Folder, wrapper: processes.Identity, is_fenced: bool
+    ) -> Observation:
+        handle, is_alive, record = _handle_of(wrapper), wrapper.is_alive, folder.exit()
+        if is_alive and not record:
+            where = f"{socket.gethostname()}, process {wrapper.pid}"
+            return _seen(Presence.RUNNING, is_fenced, handle=handle, where=where)
+        # It writes the record when all below it is gone, and then only sends what was not sent yet.
+        survivors = set() if is_alive else processes.marked(folder.path)
+        record = record or folder.exit()
+        return _seen(
+            Presence.EXITED, is_fenced, handle=handle, exit=record or None,
+            num_survivors=len(survivors),
+        )  # fmt: skip
+
+    def _living(self, folder: Folder) -> set[int]:
+        wrapper = folder.wrapper()
+        own = {wrapper.pid} if wrapper is not None and wrapper.is_alive else set()
+        return own | processes.marked(folder.path)
+
+
+@launcher("local")
+def local() -> LocalLauncher:
+    """Return the launcher of this machine."""
+    return LocalLauncher(Path(settings.SAFEHOLD_ATTEMPTS_DIR))
+
+
+def _write(folder: Folder, spec: LaunchSpec) -> None:
+    folder.write("token", spec.token)
+    folder.write("config.json", json.dumps(spec.config))
+    public = {
+        "name": spec.name, "run_id": spec.run_id, "attempt": spec.attempt,
+        "command": list(spec.command), "devices": spec.devices,
+        "resume_from": spec.resume_from, "machine": processes.machine_id(),
+    }  # fmt: skip
+    folder.write("spec.json", json.dumps(public))
+
+
+def _handle_of(wrapper: processes.Identity) -> dict[str, Any]:
+    return {"pid": wrapper.pid, "started": wrapper.started, "boot_id": wrapper.boot_id}
+
+
+def _elsewhere(folder: Folder) -> str:
+    """Say so when the attempt was started on another machine: its processes cannot be seen from here."""
+    machine = folder.read("spec.json").get("machine")
+    if not machine or not processes.machine_id() or machine == processes.machine_id():
+        return ""
+    return "It was started on another machine, which this worker cannot see."
+
+
+def _seen(presence: Presence, is_fenced: bool, **more: Any) -> Observation:
+    return Observation(presence=presence, is_fenced=is_fenced, seen_at=_now(), **more)
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+def _tail(folder: Folder) -> str:
+    try:
+        lines = (folder.path / "logs" / "wrapper.out").read_text(errors="replace").splitlines()
+    except OSError:
+        return "it left no output."
+    return lines[-1] if lines else "it left no output."
