@@ -20,28 +20,28 @@ def run_for(user: User, run_id: int, *, change: bool = False) -> Run:
         Forbidden: The person may see it, but not act.
     """
     found = _one(Run.objects.select_related("project", "card", "config"), run_id, "run")
-    access.require(user, found.project_id, _least(change))
+    _require(user, found.project_id, change, f"run {run_id}")
     return found
 
 
 def attempt_for(user: User, attempt_id: int, *, change: bool = False) -> Attempt:
     """Return the attempt with its run; the rights are those of `run_for`."""
     found = _one(Attempt.objects.select_related("run__project"), attempt_id, "attempt")
-    access.require(user, found.run.project_id, _least(change))
+    _require(user, found.run.project_id, change, f"attempt {attempt_id}")
     return found
 
 
 def card_for(user: User, card_id: int, *, change: bool = False) -> Card:
     """Return the card; the rights are those of `run_for`."""
     found = _one(Card.objects.select_related("project", "owner"), card_id, "card")
-    access.require(user, found.project_id, _least(change))
+    _require(user, found.project_id, change, f"card {card_id}")
     return found
 
 
 def config_for(user: User, config_id: int, *, change: bool = False) -> Config:
     """Return the config; the rights are those of `run_for`."""
     found = _one(Config.objects.select_related("project", "card"), config_id, "config")
-    access.require(user, found.project_id, _least(change))
+    _require(user, found.project_id, change, f"config {config_id}")
     return found
 
 
@@ -49,16 +49,24 @@ def report_for(user: User, report_id: int, *, change: bool = False) -> Preflight
     """Return the preflight report; the rights are those of `run_for`."""
     reports = PreflightReport.objects.select_related("config__project")
     found = _one(reports, report_id, "preflight report")
-    access.require(user, found.config.project_id, _least(change))
+    _require(user, found.config.project_id, change, f"preflight report {report_id}")
     return found
 
 
-def _least(change: bool) -> Role:
-    return Role.OPERATOR if change else Role.VIEWER
+def _require(user: User, project_id: int, change: bool, named: str) -> None:
+    """Pass or raise; an outsider reads the very words that a missing object gives."""
+    try:
+        access.require(user, project_id, Role.OPERATOR if change else Role.VIEWER)
+    except NotFound:
+        raise _not_found(named) from None
+
+
+def _not_found(named: str) -> NotFound:
+    return NotFound(f"There is no {named}, or you are no member of its project.")
 
 
 def _one(objects: QuerySet[Object], pk: int, noun: str) -> Object:
     found = objects.filter(pk=pk).first()
     if found is None:
-        raise NotFound(f"There is no {noun} {pk}, or you are no member of its project.")
+        raise _not_found(f"{noun} {pk}")
     return found

@@ -1,5 +1,6 @@
 """`/api/v1/cards`."""
 
+from collections.abc import Mapping
 from typing import Annotated, Any
 
 from django.http import HttpRequest
@@ -38,7 +39,7 @@ class CardIn(Input):
 
 
 class CardPatch(Input):
-    """What is given replaces what was; `reason` is kept in the trail."""
+    """What is given replaces what was, within `data` field by field; `reason` is kept in the trail."""
 
     name: Name | None = None
     question: str | None = None
@@ -89,9 +90,9 @@ def change(request: HttpRequest, card_id: int, body: CardPatch) -> Any:
     given = {
         name: value for name, value in body.dict(exclude_unset=True).items() if value is not None
     }
-    values = {name: getattr(card, name) for name in ("name", "question", "stage", "data")} | given
-    reason = values.pop("reason", "")
-    cards.update_card(user=caller(request), card=card, reason=reason, **values)
+    if "data" in given:
+        given["data"] = merged(card.data, given["data"])
+    cards.update_card(user=caller(request), card=card, **given)
     return card_shape(access.card_for(caller(request), card_id))
 
 
@@ -108,3 +109,16 @@ def list_changes(request: HttpRequest, card_id: int, filters: Query[PageQuery]) 
         "items": [card_change_shape(change) for change in page.rows],
         "next": page.next_cursor or None,
     }
+
+
+def merged(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
+    """Return `old` with the fields of `new`; tables are merged, lists replaced."""
+    shared = old.keys() & new.keys()
+    both = {
+        name: merged(old[name], new[name]) for name in shared if _are_tables(old[name], new[name])
+    }
+    return {**old, **new, **both}
+
+
+def _are_tables(*values: Any) -> bool:
+    return all(isinstance(value, Mapping) for value in values)

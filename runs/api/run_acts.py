@@ -8,8 +8,8 @@ from pydantic import Field
 
 from controlplane.common.api import Input, caller, once
 from runs import access
-from runs.api.schemas import ReportOut, RunDetailOut
-from runs.api.shapes import report_shape, run_shape
+from runs.api.schemas import RunDetailOut
+from runs.api.shapes import run_shape
 from runs.models import Run
 from runs.services import preflight, resume_points, runs
 
@@ -100,15 +100,6 @@ def fork(request: HttpRequest, run_id: int, body: ForkIn) -> Any:
         return run_shape(access.run_for(user, made.pk))
 
     return Status(201, once(request, make))
-
-
-@router.post(
-    "/{run_id}/preflight", response={201: ReportOut}, summary="Run the checks of a run's config"
-)
-def check(request: HttpRequest, run_id: int, body: NothingIn | None = None) -> Any:
-    """Run all checks of the run's config."""
-    run = _run(request, run_id)
-    return Status(201, report_shape(preflight.request(config=run.config, user=caller(request))))
 
 
 def _run(request: HttpRequest, run_id: int) -> Run:

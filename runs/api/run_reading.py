@@ -9,8 +9,8 @@ from pydantic import Field
 from controlplane.common.api import Page, PageQuery, caller
 from controlplane.common.errors import Invalid, NotFound
 from runs import access, listings, log_reading
-from runs.api.schemas import DiffOut, EventOut, ReportOut
-from runs.api.shapes import diff_shape, event_shape, report_shape
+from runs.api.schemas import DiffOut, EventOut
+from runs.api.shapes import diff_shape, event_shape
 from runs.services import metrics
 
 router = Router(tags=["runs"])
@@ -51,10 +51,8 @@ class LogQuery(Schema):
 def read_metrics(request: HttpRequest, run_id: int, query: Query[MetricQuery]) -> Any:
     """Return series thinned to `points`, their extremes kept; or, without names, the names there are."""
     run = access.run_for(caller(request), run_id)
-    if not query.names:
-        return {"run": run.pk, "names": metrics.list_names(run)}
     try:
-        return metrics.read_chart(
+        chart = metrics.read_chart(
             run=run,
             names=query.names,
             x=query.x,
@@ -65,6 +63,7 @@ def read_metrics(request: HttpRequest, run_id: int, query: Query[MetricQuery]) -
         )
     except ValueError as error:
         raise Invalid(str(error), fields={str(error).partition(" ")[0]: [str(error)]}) from error
+    return chart if query.names else chart | {"names": metrics.list_names(run)}
 
 
 @router.get("/{run_id}/events", response=Page[EventOut], summary="Read the timeline")
@@ -95,16 +94,6 @@ def read_logs(request: HttpRequest, run_id: int, query: Query[LogQuery]) -> Any:
         "has_more": piece.has_more,
         "is_cut": piece.is_cut,
     }
-
-
-@router.get("/{run_id}/preflight", response=ReportOut, summary="Show the newest preflight report")
-def newest_report(request: HttpRequest, run_id: int) -> Any:
-    """Show the newest report on the run's config."""
-    run = access.run_for(caller(request), run_id)
-    report = run.config.preflight_reports.order_by("-pk").first()
-    if report is None:
-        raise NotFound(f"Config {run.config_id} was never checked.")
-    return report_shape(report)
 
 
 @router.get("/{run_id}/diff", response=DiffOut, summary="Compare the configs of two runs")

@@ -8,6 +8,8 @@ import typer
 from safehold.cli.output import AsJson, call, pairs, table
 from safehold.cli.reading import read_plain
 
+COLUMNS = ("name", "question", "stage")
+
 app = typer.Typer(no_args_is_help=False)
 Number = Annotated[int, typer.Argument(metavar="CARD", help="Id of the card.")]
 Project = Annotated[
@@ -21,7 +23,7 @@ Fields = Annotated[
 @app.command()
 def create(file: Fields, project: Project = None, as_json: AsJson = False) -> None:
     """Make a card from a file with name, question, stage and the sections network, data, compute."""
-    body = read_plain(file) | ({"project": project} if project else {})
+    body = _body(file) | ({"project": project} if project else {})
     call(as_json, lambda client: client.create("cards", body), _print_card)
 
 
@@ -45,7 +47,7 @@ def change(
     as_json: AsJson = False,
 ) -> None:
     """Change the fields that the file names."""
-    body = read_plain(file) | {"reason": reason}
+    body = _body(file) | {"reason": reason}
     call(as_json, lambda client: client.change("cards", card, body), _print_card)
 
 
@@ -53,6 +55,13 @@ def change(
 def history(card: Number, as_json: AsJson = False) -> None:
     """Show every change: who, when, old, new, why."""
     call(as_json, lambda client: client.get(f"cards/{card}/changes"), _print_changes)
+
+
+def _body(file: Path) -> dict[str, Any]:
+    """Return the columns of a card and, below `data`, its typed sections."""
+    given = read_plain(file)
+    columns = {name: given.pop(name) for name in COLUMNS if name in given}
+    return columns | ({"data": given} if given else {})
 
 
 def _print_cards(page: dict[str, Any]) -> None:

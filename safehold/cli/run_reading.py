@@ -24,13 +24,17 @@ def logs(
         int | None, typer.Option(help="Number of the attempt; the newest when left out.")
     ] = None,
     source: Annotated[str, typer.Option(help="rank-0, wrapper …")] = "rank-0",
-    tail: Annotated[int, typer.Option(min=1, help="Bytes from the end.")] = 65_536,
+    offset: Annotated[
+        int | None, typer.Option(min=0, help="From this byte on; else the end.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Print the end of a log."""
     call(
         as_json,
-        lambda client: client.get(f"runs/{run}/logs", attempt=attempt, source=source, tail=tail),
+        lambda client: client.get(
+            f"runs/{run}/logs", attempt=attempt, source=source, offset=offset
+        ),
         lambda answer: lines(answer["text"].rstrip("\n")),
     )
 
@@ -42,7 +46,7 @@ def metrics(
         typer.Option("--name", help="May be repeated; all names are listed without."),
     ] = None,
     x: Annotated[str, typer.Option(help="tokens, step or time.")] = "step",
-    points: Annotated[int, typer.Option(min=2, help="At most so many of each.")] = 20,
+    points: Annotated[int, typer.Option(min=10, help="At most so many of each.")] = 20,
     as_json: AsJson = False,
 ) -> None:
     """Print series, or the names there are."""
@@ -75,7 +79,7 @@ def wait(
 
 def lineage(run: Number, as_json: AsJson = False) -> None:
     """Show the checkpoints of a run and what came of them."""
-    call(as_json, lambda client: client.get(f"runs/{run}/lineage"), _print_lineage)
+    call(as_json, lambda client: _lineage(client, run), _print_lineage)
 
 
 def diff(
@@ -107,6 +111,13 @@ def _wait(
         time.sleep(POLL_SECONDS)
 
 
+def _lineage(client: ApiClient, run: int) -> dict[str, Any]:
+    return {
+        "checkpoints": list(client.all("checkpoints", run=run)),
+        "forks": list(client.all("runs", parent=run)),
+    }
+
+
 def _export(client: ApiClient, run: int) -> dict[str, Any]:
     found = client.get(f"runs/{run}")
     return {
@@ -118,12 +129,13 @@ def _export(client: ApiClient, run: int) -> dict[str, Any]:
 
 
 def _print_series(answer: dict[str, Any]) -> None:
-    if "series" not in answer:
+    if not answer["series"]:
         lines(*answer["names"])
-        return
     for series in answer["series"]:
-        lines(series["name"])
-        table((answer["x"], "value"), zip(series["x"], series["y"], strict=True))
+        lines(f"{series['name']}: {series['num_points']} points")
+        for part in series["parts"]:
+            lines(f"attempt {part['attempt']}{', superseded' if part['superseded'] else ''}")
+            table((answer["x"], "value"), zip(part["x"], part["values"], strict=True))
 
 
 def _print_events(page: dict[str, Any]) -> None:

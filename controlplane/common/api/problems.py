@@ -89,6 +89,8 @@ def _words(one: Mapping[str, Any]) -> str:
 
 
 def _http(error: HttpError) -> SafeholdError:
+    if isinstance(error.__cause__, SafeholdError):  # ninja wraps what a parser raises
+        return error.__cause__
     return SafeholdError(str(error), http_status=error.status_code, code="bad-request")
 
 
