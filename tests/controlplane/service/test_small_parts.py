@@ -1,0 +1,76 @@
+"""Ports, secrets, private directories and the lock of one `up` per home."""
+
+import os
+import socket
+import stat
+from pathlib import Path
+
+import pytest
+
+from controlplane.service import places, ports, secrets
+from controlplane.service.lock import AlreadyRunning, UpLock
+
+
+@pytest.fixture
+def taken_port():
+    with socket.socket() as holder:
+        holder.bind(("127.0.0.1", 0))
+        holder.listen()
+        yield holder.getsockname()[1]
+
+
+def test_a_taken_port_is_named_with_its_holder_and_another_is_offered(taken_port: int):
+    with pytest.raises(ports.PortTaken, match=f"Port {taken_port} is taken by .* \\(pid") as told:
+        ports.check(taken_port)
+    offered = int(told.value.hint.split("PORT=")[1].split()[0])
+    assert offered != taken_port
+    ports.check(offered)
+
+
+def test_secrets_are_readable_by_their_owner_only(tmp_path: Path):
+    path = tmp_path / "token"
+    secrets.write_private(path, "one\n")
+    secrets.write_private(path, "two\n")
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert secrets.read(path) == "two"
+
+
+def test_the_secret_key_is_made_once(tmp_path: Path):
+    secrets.ensure_secret_key(tmp_path)
+    first = secrets.read(tmp_path / "secret_key")
+    secrets.ensure_secret_key(tmp_path)
+    assert secrets.read(tmp_path / "secret_key") == first
+    assert len(first) >= 50
+
+
+def test_a_private_directory_is_closed_to_others(tmp_path: Path):
+    (tmp_path / "run").mkdir(mode=0o755)
+    places.private_dir(tmp_path / "run")
+    assert stat.S_IMODE((tmp_path / "run").stat().st_mode) == 0o700
+
+
+def test_a_link_is_no_private_directory(tmp_path: Path):
+    (tmp_path / "run").symlink_to(tmp_path)
+    with pytest.raises(PermissionError, match="belongs to another user"):
+        places.private_dir(tmp_path / "run")
+
+
+def test_a_second_up_is_told_address_and_pid(tmp_path: Path):
+    with UpLock(tmp_path / "up.lock") as lock:
+        lock.tell(url="http://127.0.0.1:8000")
+        with pytest.raises(
+            AlreadyRunning, match=rf"already running at http://127.0.0.1:8000 \(pid {os.getpid()}\)"
+        ):
+            UpLock(tmp_path / "up.lock").__enter__()
+
+
+def test_a_second_up_during_the_start_is_told_so(tmp_path: Path):
+    with UpLock(tmp_path / "up.lock"), pytest.raises(AlreadyRunning, match="still starting"):
+        UpLock(tmp_path / "up.lock").__enter__()
+
+
+def test_the_lock_is_free_after_its_holder(tmp_path: Path):
+    with UpLock(tmp_path / "up.lock"):
+        pass
+    with UpLock(tmp_path / "up.lock"):
+        pass
