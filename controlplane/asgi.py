@@ -10,11 +10,12 @@ from django.core.asgi import get_asgi_application
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "controlplane.settings")
 http = get_asgi_application()
 
+from runs.ingest.asgi import IngestDoor  # noqa: E402  (needs the app registry)
 from runs.routing import websocket_urlpatterns  # noqa: E402  (needs the app registry)
 
 application = ProtocolTypeRouter(
     {
-        "http": http,
+        "http": IngestDoor(http),
         "websocket": AllowedHostsOriginValidator(
             AuthMiddlewareStack(URLRouter(websocket_urlpatterns))
         ),

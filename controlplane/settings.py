@@ -30,6 +30,8 @@ SAFEHOLD_VERIFY_TRIES = env.integer("SAFEHOLD_VERIFY_TRIES", 3, least=1)
 SAFEHOLD_STABLE_STEPS = env.integer("SAFEHOLD_STABLE_STEPS", 50, least=1)
 SAFEHOLD_STABLE_RISE_PERCENT = env.integer("SAFEHOLD_STABLE_RISE_PERCENT", 20, least=1)
 SAFEHOLD_INGEST_MAX_BYTES = env.integer("SAFEHOLD_INGEST_MAX_BYTES", 64 * 1024 * 1024, least=1024)
+# Threads that store metrics; each keeps a database connection.
+SAFEHOLD_INGEST_THREADS = env.integer("SAFEHOLD_INGEST_THREADS", 4, least=1)
 # Log text kept of one attempt; beyond it the oldest goes.
 SAFEHOLD_LOG_MAX_BYTES = env.integer("SAFEHOLD_LOG_MAX_BYTES", 64 * 1024 * 1024, least=64 * 1024)
 
@@ -200,6 +202,11 @@ CELERY_BEAT_SCHEDULE = {
         "task": "workers.compact_idle",
         "schedule": schedule(60),
         "options": {"expires": 60},
+    },
+    "preflight-left-behind": {
+        "task": "workers.preflight_left_behind",
+        "schedule": schedule(15),
+        "options": {"expires": 15},
     },
     "verify-left-behind": {
         "task": "workers.verify_left_behind",

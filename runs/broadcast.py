@@ -62,10 +62,12 @@ class Broadcaster:
             if len(held.notes) == MAX_NOTES:
                 self._dropped += 1
             held.notes.append(note)
+            is_news = group not in self._due
             self._due.add(group)
             self._ensure_thread()
             wake = self._wake
-        if wake is not None:
+        # Waking costs a system call; of a group that waits already the thread knows.
+        if is_news and wake is not None:
             wake[0].call_soon_threadsafe(wake[1].set)
 
     def _ensure_thread(self) -> None:

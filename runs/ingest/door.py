@@ -25,6 +25,7 @@ PROBLEM = "application/problem+json"
 MAX_EXIT_BYTES = 64 * 1024
 MAX_SOURCE_CHARACTERS = 40
 RETRY_SECONDS = 2
+UNAVAILABLE = 503
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +184,9 @@ def _problem(status: int, document: Mapping[str, Any]) -> Answer:
 
 def _unavailable() -> Answer:
     error = SafeholdError(
-        "The database cannot be reached; send the batch again.", code="unavailable", http_status=503
+        "The database cannot be reached; send the batch again.",
+        code="unavailable",
+        http_status=UNAVAILABLE,
     )
     body = json.dumps(error.problem()).encode()
-    return Answer(503, PROBLEM, body, retry_after_seconds=RETRY_SECONDS)
+    return Answer(UNAVAILABLE, PROBLEM, body, retry_after_seconds=RETRY_SECONDS)

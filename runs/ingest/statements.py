@@ -11,7 +11,9 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
+import psycopg
 from django.db import connection
+from psycopg.types.numeric import Int8
 
 from runs.ingest.facts import Told
 from runs.ingest.senders import Sender
@@ -100,9 +102,12 @@ class Reply:
 
 def run_statement(sql: str, parameters: dict[str, Any]) -> Reply:
     """Execute `FOLLOWING` or `BEAT`."""
-    with connection.cursor() as cursor:
-        # Django's own cursor never prepares; psycopg's is reached through it.
-        found = cursor.cursor.execute(sql, parameters, prepare=True).fetchone()
+    connection.ensure_connection()
+    # Django's cursor writes the values into the text; this one sends them beside it, and prepares.
+    with psycopg.Cursor(connection.connection) as cursor, connection.wrap_database_errors:
+        found = cursor.execute(sql, parameters, prepare=True, binary=True).fetchone()
+    if found is None:
+        raise RuntimeError("A SELECT without FROM gives one row.")
     mark, state, is_lost, commands = found
     return Reply(mark, state, bool(is_lost), read_commands(commands))
 
@@ -136,11 +141,11 @@ def parameters_of(
 ) -> dict[str, Any]:
     """Return the values of the statements."""
     return {
-        "attempt": sender.attempt_id,
-        "run": sender.run_id,
+        "attempt": Int8(sender.attempt_id),
+        "run": Int8(sender.run_id),
         "now": now,
-        "step": told.step,
-        "tokens": told.tokens,
+        "step": _int8(told.step),
+        "tokens": _int8(told.tokens),
         "loss": told.loss,
         "speed": told.speed,
         "phase": told.phase,
@@ -151,16 +156,21 @@ def parameters_of(
 def batch_parameters(batch: Batch, payload: bytes | None) -> dict[str, Any]:
     """Return the values that describe the batch itself."""
     return {
-        "rank": batch.rank,
+        "rank": Int8(batch.rank),
         "journal": batch.journal,
-        "first_seq": batch.first_seq,
-        "last_seq": batch.last_seq,
-        "num_records": batch.n,
-        "num_points": batch.num_points,
-        "min_step": int(batch.steps.min()) if batch.n else -1,
-        "max_step": int(batch.steps.max()) if batch.n else -1,
+        "first_seq": Int8(batch.first_seq),
+        "last_seq": Int8(batch.last_seq),
+        "num_records": Int8(batch.n),
+        "num_points": Int8(batch.num_points),
+        "min_step": Int8(batch.steps.min() if batch.n else -1),
+        "max_step": Int8(batch.steps.max() if batch.n else -1),
         "payload": payload,
     }
+
+
+def _int8(value: int | None) -> Int8 | None:
+    # One width for all: otherwise each size of a number would be another prepared statement.
+    return None if value is None else Int8(value)
 
 
 def read_commands(text: str | None) -> tuple[Command, ...]:
