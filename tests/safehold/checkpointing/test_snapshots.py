@@ -1,0 +1,82 @@
+"""A snapshot is written beside the training, is whole, and never goes missing in silence."""
+
+import threading
+
+import pytest
+import torch
+
+from safehold.checkpointing import staging, writer
+from safehold.checkpointing.errors import SaveError
+from safehold.checkpointing.verification import verify
+from tests.safehold.checkpointing.training import CONFIG, Training, step_folder
+
+EVERY_STEP = {**CONFIG, "checkpoint": {"anchor_every_steps": 4, "snapshot_every_steps": 1}}
+
+
+@pytest.fixture
+def gate(monkeypatch):
+    """Hold every write until the gate is open."""
+    opened = threading.Event()
+    write_file = staging.write_file
+
+    def held(*args):
+        assert opened.wait(20)
+        return write_file(*args)
+
+    monkeypatch.setattr(writer.staging, "write_file", held)
+    yield opened
+    opened.set()
+
+
+def test_training_goes_on_and_the_snapshot_holds_the_state_it_was_taken_at(tmp_path, gate):
+    training = Training(tmp_path, config=EVERY_STEP)
+    training.step()
+    weight = training.network.q.weight.detach().clone()
+    assert training.checkpointer.maybe_save(1) is None
+    training.step()
+    assert not torch.equal(training.network.q.weight, weight)
+    assert not step_folder(tmp_path, 1).exists()
+    assert training.host.states == ["writing"]
+    gate.set()
+    training.checkpointer.flush()
+    assert verify(step_folder(tmp_path, 1)).verdict == "pass"
+    assert training.host.states == ["writing", "complete"]
+    again = Training(tmp_path, config=EVERY_STEP, attempt="2", resume_from=step_folder(tmp_path, 1))
+    again.checkpointer.restore_or_start()
+    assert torch.equal(again.network.q.weight, weight)
+
+
+def test_two_snapshots_never_run_at_once(tmp_path):
+    training = Training(tmp_path, config=EVERY_STEP)
+    for step in range(1, 7):
+        training.step()
+        training.checkpointer.maybe_save(step)
+    training.checkpointer.flush()
+    assert training.host.states == ["writing", "complete"] * 6
+    kinds = [item["manifest"]["kind"] for item in training.host.registered[1::2]]
+    assert kinds == ["snapshot"] * 3 + ["anchor"] + ["snapshot"] * 2
+
+
+def test_failed_snapshot_is_told_at_once_and_raised_at_the_flush(tmp_path, monkeypatch):
+    training = Training(tmp_path, config=EVERY_STEP)
+
+    def full(*args):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(writer.staging, "write_file", full)
+    training.checkpointer.save(1, kind="snapshot")
+    with pytest.raises(SaveError, match="No space left"):
+        training.checkpointer.flush()
+    assert training.host.states == ["writing", "failed"]
+    training.checkpointer.flush()
+
+
+def test_buffers_are_used_again(tmp_path):
+    training = Training(tmp_path, config=EVERY_STEP)
+    places = []
+    for step in (1, 2):
+        training.step()
+        training.checkpointer.save(step, kind="snapshot")
+        training.checkpointer.flush()
+        places.append(training.checkpointer._buffers["model/q.weight"].data_ptr())
+    assert places[0] == places[1]
