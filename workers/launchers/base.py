@@ -128,3 +128,10 @@ class Launcher(Protocol):
             LauncherError: It cannot be seen.
         """
         ...
+
+
+def program(command: tuple[str, ...], python: str) -> list[str]:
+    """Return what every rank executes: a script or `-m module` of a config begins with no interpreter."""
+    if command[0] in {"-m", "-c"} or command[0].endswith(".py"):
+        return [python, *command]
+    return list(command)

@@ -20,7 +20,7 @@ from typing import Any
 from django.conf import settings
 
 from workers.launchers import launcher, processes
-from workers.launchers.base import LauncherError, LaunchSpec, Observation, Presence
+from workers.launchers.base import LauncherError, LaunchSpec, Observation, Presence, program
 from workers.launchers.folder import Folder
 from workers.launchers.local_environment import environment_of
 
@@ -70,9 +70,12 @@ class LocalLauncher:
     def stop(self, name: str, handle: Mapping[str, Any], *, grace_seconds: int) -> None:
         """Send SIGTERM to the wrapper, once: it passes it on and keeps the grace itself."""
         folder = self._folder(name)
-        wrapper = folder.wrapper()
-        if wrapper is not None and wrapper.is_alive and folder.note_once("stop"):
-            processes.send(wrapper.pid, signal.SIGTERM)
+        try:
+            wrapper = folder.wrapper()
+            if wrapper is not None and wrapper.is_alive and folder.note_once("stop"):
+                processes.send(wrapper.pid, signal.SIGTERM)
+        except OSError as error:
+            raise LauncherError(f"{name} cannot be stopped: {error}.", can_retry=True) from error
 
     def kill(self, name: str, handle: Mapping[str, Any]) -> None:
         """Kill every process of the attempt, again until none is left.
@@ -116,7 +119,7 @@ class LocalLauncher:
         command = [*self._wrapper, "--dir", str(folder.path), "--nproc", str(spec.devices)]
         with (folder.path / "logs" / "wrapper.out").open("ab") as output:
             process = subprocess.Popen(
-                [*command, "--", *spec.command],
+                [*command, "--", *program(spec.command, sys.executable)],
                 stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT,
                 cwd=folder.path, env=environment_of(folder.path, spec),
                 start_new_session=True, pass_fds=[lock],
@@ -180,7 +183,10 @@ class LocalLauncher:
         )  # fmt: skip
 
     def _living(self, folder: Folder) -> set[int]:
-        wrapper = folder.wrapper()
+        try:
+            wrapper = folder.wrapper()
+        except OSError:  # whoever carries the mark of the folder is found without reading it
+            wrapper = None
         own = {wrapper.pid} if wrapper is not None and wrapper.is_alive else set()
         return own | processes.marked(folder.path)
 
