@@ -1,5 +1,6 @@
 """A small client of the HTTP API: what the command line uses, and what a script may."""
 
+import json
 import os
 import uuid
 from collections.abc import Iterator, Mapping
@@ -53,14 +54,14 @@ class ApiClient:
     def from_environment(cls) -> Self:
         """Return a client of the service that the environment or `.safehold/` names.
 
-        Address: SAFEHOLD_URL, else `.safehold/address`. Token: SAFEHOLD_TOKEN, SAFEHOLD_TOKEN_FILE, else
+        Address: SAFEHOLD_URL, else that of the `safehold up` of `.safehold/`. Token: SAFEHOLD_TOKEN, SAFEHOLD_TOKEN_FILE, else
         `.safehold/token`. SAFEHOLD_HOME names another folder than `.safehold`.
 
         Raises:
             ApiError: No token is found, or its file cannot be read.
         """
         home = Path(os.environ.get("SAFEHOLD_HOME") or ".safehold")
-        url = os.environ.get("SAFEHOLD_URL") or _content(home / "address") or DEFAULT_URL
+        url = os.environ.get("SAFEHOLD_URL") or _address(home) or DEFAULT_URL
         token = os.environ.get("SAFEHOLD_TOKEN") or _token(home)
         return cls(url, token)
 
@@ -150,6 +151,15 @@ def _problem(response: httpx.Response) -> dict[str, Any]:
     except ValueError:
         return {}
     return body if isinstance(body, dict) else {}
+
+
+def _address(home: Path) -> str:
+    """Return where the `safehold up` that holds the lock of this home serves; empty where none does."""
+    try:
+        holder = json.loads(_content(home / "up.lock") or "{}")
+    except ValueError:
+        return ""
+    return str(holder.get("url") or "") if isinstance(holder, dict) else ""
 
 
 def _token(home: Path) -> str:

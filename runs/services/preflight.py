@@ -19,8 +19,8 @@ from controlplane.common.models import Role, User
 from controlplane.common.queue import wake
 from runs.models import Attempt, Config, PreflightReport, Run
 from runs.services import events, runs
-from safehold.findings import Finding, verdict
-from safehold.preflight import chosen, facts_of, run_checks
+from safehold.findings import Finding
+from safehold.preflight import Report, chosen, facts_of, run_checks
 from safehold.preflight.gathering.data import shards_of
 
 State = PreflightReport.State
@@ -102,9 +102,9 @@ def launch(*, run: Run, user: User) -> Attempt:
 
 
 def _pass_gate(run: Run, user: User) -> None:
-    """Pass, or raise: what is quick is asked anew, what was read of the data counts while the document is the same."""
+    """Pass, or raise. What is quick is asked anew; what was read of large data counts while the document is the same."""
     report = newest_whole(run.config)
-    if report is None:
+    if report is None or _data_bytes(run.config) <= SMALL_DATA_BYTES:
         report = request(config=run.config, user=user)
     else:
         report = _refreshed(report, user)
@@ -119,23 +119,18 @@ def _pass_gate(run: Run, user: User) -> None:
 
 
 def _refreshed(report: PreflightReport, user: User) -> PreflightReport:
-    """Return the report with the findings on config, tokenizer and checkpoint root gathered anew."""
+    """Return a report with what it said of the data, and everything else gathered and judged anew."""
     quick = [one.code for one in chosen() if one.group != "data"]
-    newer = request(config=report.config, user=user, only=quick)
-    kept = [one for one in report.findings if one["code"] not in quick]
-    findings = [*newer.findings, *kept]
-    worst = verdict(
-        (Finding.from_dict(one) for one in findings),
-        production=report.config.kind == Config.Kind.PRODUCTION,
-    )
-    return PreflightReport(
-        pk=newer.pk,
-        config=report.config,
-        config_hash=report.config_hash,
-        state=newer.state,
-        verdict=worst,
-        findings=findings,
-    )
+    found = run_checks(facts_of(report.config.document, quick), quick)
+    kept = [Finding.from_dict(one) for one in report.findings if one["code"] not in quick]
+    whole = Report((*found.findings, *kept), found.is_production).to_dict()
+    if whole["findings"] == report.findings:
+        return report
+    now = timezone.now()
+    return PreflightReport.objects.create(
+        config=report.config, config_hash=report.config_hash, requested_by=user, state=State.DONE, started_at=now,
+        ended_at=now, verdict=whole["verdict"], findings=whole["findings"],
+    )  # fmt: skip
 
 
 def _refuse(run: Run, report: PreflightReport, user: User) -> None:

@@ -4,7 +4,9 @@ from typing import Annotated, Any
 
 import typer
 
-from safehold.cli.output import AsJson, call, lines, pairs, table
+from safehold.api_client import ApiClient
+from safehold.cli.output import AsJson, call, pairs, print_report, table
+from safehold.cli.waiting import until_verdict
 
 app = typer.Typer(no_args_is_help=False)
 Number = Annotated[int, typer.Argument(metavar="CHECKPOINT", help="Id of the checkpoint.")]
@@ -32,15 +34,29 @@ def show(checkpoint: Number, as_json: AsJson = False) -> None:
 
 
 @app.command()
-def verify(checkpoint: Number, as_json: AsJson = False) -> None:
-    """Have the service verify it again."""
-    call(as_json, lambda client: client.act("checkpoints", checkpoint, "verify"), _print_one)
+def verify(
+    checkpoint: Number,
+    wait: Annotated[float, typer.Option(min=0, help="Seconds to wait for the verdict.")] = 60,
+    as_json: AsJson = False,
+) -> None:
+    """Have the service verify it again, and show the findings."""
+    call(as_json, lambda client: _verify(client, checkpoint, wait), print_report)
 
 
 @app.command()
 def lineage(checkpoint: Number, as_json: AsJson = False) -> None:
     """Show where it came from and what was made from it."""
     call(as_json, lambda client: client.get(f"checkpoints/{checkpoint}/lineage"), _print_lineage)
+
+
+def _verify(client: ApiClient, checkpoint: int, wait: float) -> dict[str, Any]:
+    asked = client.act("checkpoints", checkpoint, "verify")["id"]
+
+    def fetch() -> dict[str, Any]:
+        proofs = client.get(f"checkpoints/{checkpoint}")["verifications"]
+        return next(proof for proof in proofs if proof["id"] == asked)
+
+    return until_verdict(fetch, wait, f"Verification {asked} of checkpoint {checkpoint}")
 
 
 def _print_list(page: dict[str, Any]) -> None:
@@ -66,5 +82,7 @@ def _print_one(one: dict[str, Any]) -> None:
 
 
 def _print_lineage(answer: dict[str, Any]) -> None:
-    for part in ("ancestors", "children"):
-        lines(*(f"{part}: {one}" for one in answer.get(part, [])))
+    table(
+        ("from", "to", "how"),
+        ((edge["from"], edge["to"], edge["kind"]) for edge in answer["edges"]),
+    )

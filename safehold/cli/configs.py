@@ -5,9 +5,11 @@ from typing import Annotated, Any
 
 import typer
 
+from safehold.api_client import ApiClient
 from safehold.cli.cards import Project
 from safehold.cli.output import AsJson, call, lines, pairs, print_report, table
 from safehold.cli.reading import read_plain
+from safehold.cli.waiting import until_verdict
 
 app = typer.Typer(no_args_is_help=False)
 Number = Annotated[int, typer.Argument(metavar="CONFIG", help="Id of the config.")]
@@ -92,8 +94,8 @@ def preflight(
     as_json: AsJson = False,
 ) -> None:
     """Have the service run the checks of a config, and show the report."""
-    body = {"only": [word for word in only.split(",") if word], "wait_seconds": wait}
-    call(as_json, lambda client: client.act("configs", config, "preflight", body), print_report)
+    names = [word for word in only.split(",") if word]
+    call(as_json, lambda client: _checked(client, config, names, wait), print_report)
 
 
 def print_changes(answer: dict[str, Any]) -> None:
@@ -104,6 +106,15 @@ def print_changes(answer: dict[str, Any]) -> None:
     )
     if answer.get("more_than_one"):
         lines("More than one variable changed.")
+
+
+def _checked(client: ApiClient, config: int, only: list[str], wait: float) -> dict[str, Any]:
+    asked = client.act("configs", config, "preflight", {"only": only})["id"]
+    return until_verdict(
+        lambda: client.get(f"preflights/{asked}"),
+        wait,
+        f"Preflight report {asked} on config {config}",
+    )
 
 
 def _print_configs(page: dict[str, Any]) -> None:

@@ -1,16 +1,14 @@
 """Looking at a run."""
 
-import time
 from typing import Annotated, Any
 
 import typer
 
 from safehold.api_client import ApiClient
 from safehold.cli.configs import print_changes
-from safehold.cli.output import AsJson, CannotRun, call, lines, table
+from safehold.cli.output import AsJson, call, lines, table
 from safehold.cli.run_acts import Number, print_run
-
-POLL_SECONDS = 1.0
+from safehold.cli.waiting import until
 
 
 def show(run: Number, as_json: AsJson = False) -> None:
@@ -99,16 +97,14 @@ def export(run: Number, as_json: AsJson = False) -> None:
 def _wait(
     client: ApiClient, run: int, states: set[str], step: int, timeout: float
 ) -> dict[str, Any]:
-    deadline = time.monotonic() + timeout
-    while True:
-        found = client.get(f"runs/{run}")
-        if found["state"] in states or (step and found["step"] >= step):
-            return found
-        if time.monotonic() > deadline:
-            raise CannotRun(
-                f"Run {run} is {found['state']} at step {found['step']} after {timeout:g} seconds."
-            )
-        time.sleep(POLL_SECONDS)
+    return until(
+        lambda: client.get(f"runs/{run}"),
+        lambda found: found["state"] in states or bool(step and (found["step"] or 0) >= step),
+        timeout,
+        lambda found: (
+            f"Run {run} is {found['state']} at step {found['step']} after {timeout:g} seconds."
+        ),
+    )
 
 
 def _lineage(client: ApiClient, run: int) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from safehold.cli.output import CannotRun
 def up(
     demo: Annotated[bool, typer.Option(help="Start the demo run too.")] = True,
     port: Annotated[
-        int | None, typer.Option(help="Of the web server; 8000.", envvar="PORT")
+        int | None, typer.Option(min=1, max=65535, help="Of the web server; PORT, else 8000.")
     ] = None,
 ) -> None:
     """Start the whole service on this machine."""

@@ -134,6 +134,20 @@ def test_what_changed_since_the_report_is_seen_at_launch(config: Config, tmp_pat
     assert "tokenizer.digest" in caught.value.fields
 
 
+def test_what_changed_is_seen_beside_what_was_read_of_large_data(
+    config: Config, large: None, tmp_path: Path
+) -> None:
+    report = preflight.request(config=config, user=config.created_by)
+    preflight.carry_out(report_id=report.pk)
+    (tmp_path / "corpus/tokenizer.json").write_text("{}")
+    with pytest.raises(Invalid, match="is not the one of the config"):
+        launch(config)
+    newest = preflight.newest_whole(config)
+    assert newest is not None
+    assert newest.pk > report.pk
+    assert {"DATA-1.format", "TOK-1.lock"} <= {one["code"] for one in newest.findings}
+
+
 def test_bad_data_of_an_earlier_report_still_block(config: Config, tmp_path: Path) -> None:
     (tmp_path / "corpus/a.jsonl").write_text("nonsense\n")
     assert preflight.request(config=config, user=config.created_by).verdict == "fail"
