@@ -9,7 +9,6 @@ from django.urls import URLPattern, path
 from ninja import NinjaAPI, Swagger
 
 from checkpoints import api as checkpoints
-from checkpoints import api as checkpoints
 from controlplane.common.access import projects_of, role_of
 from controlplane.common.api import problems
 from controlplane.common.api.auth import PersonOrToken, caller
@@ -33,7 +32,6 @@ api.add_router("cards", cards.router)
 api.add_router("configs", configs.router)
 api.add_router("preflights", configs.reports)
 api.add_router("runs", runs.router)
-api.add_router("checkpoints", checkpoints.router)
 api.add_router("checkpoints", checkpoints.router)
 
 
