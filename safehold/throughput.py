@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import sys
 import time
@@ -28,7 +29,7 @@ class Meter:
         self._at = 0.0
         self._step = 0
         self._tokens = -1
-        self._memory = Memory(environment.local_rank)
+        self._memory = Memory()
 
     def begin(self, step: int, tokens: int) -> None:
         """Begin an interval: at the first step, and after whatever is no training (a pause)."""
@@ -71,17 +72,25 @@ class Meter:
         return values
 
 
+# The counters of a GPU's allocator take a tenth of a millisecond to read, a leak takes minutes.
+MEMORY_EVERY_SECONDS = 1.0
+
+
 class Memory:
     """Bytes of this process: on its GPU where it uses one, in main memory otherwise."""
 
-    def __init__(self, local_rank: int) -> None:
-        self._local_rank = local_rank
+    def __init__(self) -> None:
         self._page_bytes = os.sysconf("SC_PAGE_SIZE")
         self._peak_bytes = 0
         self._total_bytes = 0
+        self._read_at = -math.inf
 
     def read(self) -> dict[str, float]:
-        """Return the memory now."""
+        """Return the memory now; nothing where it was read within the last second."""
+        now = time.monotonic()
+        if now - self._read_at < MEMORY_EVERY_SECONDS:
+            return {}
+        self._read_at = now
         torch = sys.modules.get("torch")
         if torch is not None and torch.cuda.is_available() and torch.cuda.is_initialized():
             return self._of_gpu(torch)

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import logging
+import http.client
 import random
-import ssl
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import httpx
-
 from safehold import wire
+from safehold.connection import Connection, Response
 from safehold.environment import Environment, read_token
 
-_TIMEOUT = httpx.Timeout(30.0, connect=5.0)
 # What may pass by itself: time-outs, throttling, a proxy without a server behind it.
 _PASSING = {404, 408, 425, 429}
 MAX_WAIT_SECONDS = 10.0
@@ -57,14 +54,7 @@ class Transport:
     def __init__(self, url: str, token: str, token_file: Path | None = None) -> None:
         self._token = token
         self._token_file = token_file
-        # Without this every request is a line in the log of a script that logs at INFO.
-        for name in ("httpx", "httpcore"):
-            if logging.getLogger(name).level == logging.NOTSET:
-                logging.getLogger(name).setLevel(logging.WARNING)
-        # No proxies: the control plane is inside, and a proxy for the outside breaks it.
-        self._http = httpx.Client(
-            base_url=url, timeout=_TIMEOUT, trust_env=False, verify=ssl.create_default_context()
-        )
+        self._connection = Connection(url)
 
     @classmethod
     def of(cls, environment: Environment) -> Transport:
@@ -87,21 +77,21 @@ class Transport:
             Rejected: any other 4xx.
         """
         response = self._send(path, body, content_type, encoding)
-        if response.status_code == 401 and self._fresh_token():
+        if response.status == 401 and self._fresh_token():
             response = self._send(path, body, content_type, encoding)
         return _judge(response)
 
     def close(self) -> None:
         """Close the connection."""
-        self._http.close()
+        self._connection.close()
 
-    def _send(self, path: str, body: bytes, content_type: str, encoding: str) -> httpx.Response:
+    def _send(self, path: str, body: bytes, content_type: str, encoding: str) -> Response:
         headers = {"Authorization": f"Bearer {self._token}", "Content-Type": content_type}
         if encoding:
             headers["Content-Encoding"] = encoding
         try:
-            return self._http.post(path, content=body, headers=headers)
-        except (httpx.HTTPError, httpx.InvalidURL, OSError) as error:
+            return self._connection.post(path, body, headers)
+        except (OSError, http.client.HTTPException, ValueError) as error:
             raise Unreachable(f"{type(error).__name__}: {error}") from error
 
     def _fresh_token(self) -> bool:
@@ -120,10 +110,10 @@ def wait_seconds(failures: int, retry_after_seconds: float = 0.0) -> float:
     return max(retry_after_seconds, ceiling * random.uniform(0.5, 1.0))
 
 
-def _judge(response: httpx.Response) -> dict[str, Any]:
-    status = response.status_code
+def _judge(response: Response) -> dict[str, Any]:
+    status = response.status
     if status in (401, 403):
-        raise Denied(f"{status}: {response.text[:200]}")
+        raise Denied(f"{status}: {_text(response)}")
     if status in _PASSING or status >= 500:
         raise Unreachable(f"the server answered {status}", _retry_after(response))
     data = _map_of(response)
@@ -133,18 +123,22 @@ def _judge(response: httpx.Response) -> dict[str, Any]:
         return data
     if status < 400:
         raise Unreachable(f"the server answered {status}; is SAFEHOLD_URL right?")
-    raise Rejected(status, data or {"detail": response.text[:500]})
+    raise Rejected(status, data or {"detail": _text(response)})
 
 
-def _map_of(response: httpx.Response) -> dict[str, Any] | None:
+def _text(response: Response) -> str:
+    return response.body[:500].decode(errors="replace")
+
+
+def _map_of(response: Response) -> dict[str, Any] | None:
     try:
-        return wire.read_map(response.content, response.headers.get("content-type", ""))
+        return wire.read_map(response.body, response.content_type)
     except wire.WireError:
         return None
 
 
-def _retry_after(response: httpx.Response) -> float:
+def _retry_after(response: Response) -> float:
     try:
-        return min(60.0, max(0.0, float(response.headers.get("retry-after", "0"))))
+        return min(60.0, max(0.0, float(response.retry_after)))
     except ValueError:
         return 0.0

@@ -79,6 +79,8 @@ def _outcome(folder: Path, ranks: Ranks, root_code: int, num_ranks: int) -> str:
     told = {read_status(folder, rank) for rank in ranks}
     if ranks and told == {"stopped"} and len(ranks) >= num_ranks:
         return "stopped"  # everything was saved, whatever the exit code became
+    if ranks and all(record.get("could_not_start") for record in ranks.values()):
+        return "could_not_start"
     all_zero = all(record.get("exit_code") == 0 for record in ranks.values())
     if not (ranks and all_zero and root_code == 0 and len(ranks) >= num_ranks):
         return "failed"

@@ -78,7 +78,7 @@ class Shim:
     def _could_not_start(self, log: BinaryIO, command: Sequence[str], error: OSError) -> int:
         text = f"{command[0]} could not be started: {error}"
         self._put(log, f"{text}\n".encode())
-        self._write(ended_at=_now(), exit_code=127, error=text)
+        self._write(ended_at=_now(), exit_code=127, error=text, could_not_start=True)
         return 127
 
     def _copy_output(self, log: BinaryIO, process: subprocess.Popen[bytes]) -> None:

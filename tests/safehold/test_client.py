@@ -191,7 +191,7 @@ def test_a_token_that_was_replaced_is_read_anew(
 
 @pytest.mark.parametrize(
     ("fault", "reason"),
-    [("html", "something that is not ours"), ("503", "answered 503"), ("lose_answer", "Error")],
+    [("html", "something that is not ours"), ("503", "answered 503"), ("lose_answer", "RemoteDisconnected")],
 )
 def test_what_may_pass_is_told_apart_from_a_refusal(
     journal: Journal, server: IngestServer, transport: Transport, fault: Fault, reason: str

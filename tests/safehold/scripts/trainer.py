@@ -32,7 +32,7 @@ def main(how: str) -> None:
     if how == "orphan":
         left = subprocess.Popen(["sleep", "600"])
         (run.folder / "orphan").write_text(str(left.pid))
-    print(f"rank {run.rank} of {run.environment.world_size} begins", flush=True)
+    sys.stdout.write(f"rank {run.rank} of {run.environment.world_size} begins\n")
     for step, _ in run.steps(range(1, 100_000)):
         run.log(step, {"loss": float(step)})
         if step == 20:

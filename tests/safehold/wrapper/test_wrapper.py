@@ -121,6 +121,7 @@ def test_a_training_that_dies_is_told_with_its_own_code_signal_and_error(
 def test_a_command_that_does_not_exist_is_told(wrapped: Wrapped) -> None:
     command = [sys.executable, "-m", "safehold.wrapper", "--dir", str(wrapped.folder)]
     subprocess.run([*command, "--", "/no/such/command"], stdout=subprocess.DEVNULL, check=False)
+    assert wrapped.end["outcome"] == "could_not_start"
     assert wrapped.end["message"].startswith(
         "Rank 0 ended with exit code 127: /no/such/command could not be started"
     )
