@@ -20,6 +20,8 @@ from safehold.checkpointing.verification.finite import Scan
 
 # Large enough that handing over costs nothing, small enough to stay in a processor's cache.
 CHUNK_BYTES = 4 * 2**20
+# The disk is asked for so much in advance; the kernel's own read-ahead (128 KiB) leaves it idle.
+_AHEAD_BYTES = 32 * 2**20
 
 
 class Hasher(Protocol):
@@ -72,4 +74,5 @@ def _chunks(descriptor: int, pool: ThreadPoolExecutor) -> Iterator[tuple[int, me
 
 
 def _fill(descriptor: int, buffer: memoryview, at: int) -> int:
+    os.posix_fadvise(descriptor, at + len(buffer), _AHEAD_BYTES, os.POSIX_FADV_WILLNEED)
     return os.preadv(descriptor, [buffer], at)
