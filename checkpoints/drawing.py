@@ -7,6 +7,8 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from django.utils.translation import gettext as _
+
 from checkpoints.models import Checkpoint
 from checkpoints.selectors.lineage import Lineage
 from checkpoints.states import State
@@ -27,6 +29,21 @@ class Mark:
     x: int
     y: int
 
+    @property
+    def text_y(self) -> int:
+        """Where its step is written."""
+        return self.y + 25
+
+    @property
+    def title(self) -> str:
+        """What a pointer that rests on it is told."""
+        words = _("step %(step)s of %(run)s: %(state)s") % {
+            "step": f"{self.checkpoint.step:,}",
+            "run": self.checkpoint.run.name,
+            "state": self.checkpoint.get_state_display(),
+        }
+        return words
+
 
 @dataclass(frozen=True)
 class Gap:
@@ -35,6 +52,11 @@ class Gap:
     count: int
     x: int
     y: int
+
+    @property
+    def text_y(self) -> int:
+        """Where the number is written."""
+        return self.y - 8
 
 
 @dataclass(frozen=True)
@@ -45,8 +67,22 @@ class Lane:
     y: int
     x1: int
     x2: int
-    is_first_of_run: bool
     data_version: str
+
+    @property
+    def text_y(self) -> int:
+        """Where the name of the run is written."""
+        return self.y - 2
+
+    @property
+    def small_y(self) -> int:
+        """Where attempt, config and data are written."""
+        return self.y + 14
+
+    @property
+    def data_short(self) -> str:
+        """The part of the data version that people read."""
+        return self.data_version.rpartition(":")[2][:8]
 
 
 @dataclass(frozen=True)
@@ -73,7 +109,7 @@ def draw(lineage: Lineage) -> Drawing:
     """Place everything; lanes follow the order in which the attempts were requested."""
     began = {start.attempt_id: start.checkpoint_id for start in lineage.starts}
     kept = _kept(lineage, set(began.values()))
-    columns = _columns(kept, lineage)
+    columns = _columns(kept)
     rows = {attempt.pk: TOP + LANE * i for i, attempt in enumerate(lineage.attempts)}
     marks = {
         item.pk: Mark(item, lineage.relation(item.pk), columns[_key(item)], rows[item.attempt_id])
@@ -116,7 +152,7 @@ def _key(item: Checkpoint) -> tuple[int, str]:
     return item.step, item.kind
 
 
-def _columns(kept: Iterable[Checkpoint], lineage: Lineage) -> dict[tuple[int, str], int]:
+def _columns(kept: Iterable[Checkpoint]) -> dict[tuple[int, str], int]:
     keys = sorted({_key(item) for item in kept})
     return {key: LEFT + COLUMN // 2 + COLUMN * i for i, key in enumerate(keys)}
 
@@ -127,7 +163,6 @@ def _lanes(
     saved: dict[int, list[Mark]] = defaultdict(list)
     for mark in marks.values():
         saved[mark.checkpoint.attempt_id].append(mark)
-    runs: set[int] = set()
     lanes = []
     for attempt in lineage.attempts:
         origin = marks.get(began.get(attempt.pk, 0))
@@ -139,11 +174,9 @@ def _lanes(
                 y=rows[attempt.pk],
                 x1=x1,
                 x2=max([x1 + COLUMN // 4, *(mark.x for mark in own)]),
-                is_first_of_run=attempt.run_id not in runs,
                 data_version=next((m.checkpoint.data_version for m in own), ""),
             )
         )
-        runs.add(attempt.run_id)
     return tuple(lanes)
 
 

@@ -66,7 +66,7 @@ def lineage_of(checkpoint: Checkpoint, *, projects: Iterable[Project]) -> Lineag
     wanted = {checkpoint.pk, *above, *below}
     rows = Checkpoint.objects.without_manifest().filter(pk__in=wanted)
     rows = rows.exclude(state__in=_NOT_SAVED, pk__in=wanted - {checkpoint.pk})
-    visible = rows.filter(run__project__in=projects)
+    visible = rows.filter(run__project__in=projects).select_related("run", "attempt")
     found = tuple(visible.order_by("step", "pk"))
     ids = {item.pk for item in found}
     starts = tuple(

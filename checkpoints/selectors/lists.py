@@ -4,10 +4,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db.models import Max, Prefetch, QuerySet
+from django.db.models import Count, Max, Prefetch, QuerySet, Sum
 from django.utils import timezone
 
 from checkpoints.models import Checkpoint, Verification
+from checkpoints.states import State
 from controlplane.common.models import Project
 from runs import listings
 from runs.models import Run
@@ -66,6 +67,20 @@ def seconds_since_saved(run: Run, now: datetime | None = None) -> float | None:
     good = Checkpoint.objects.saved().filter(run=run).exclude(state=Checkpoint.State.DAMAGED)
     newest = good.aggregate(at=Max("saved_at"))["at"]
     return ((now or timezone.now()) - newest).total_seconds() if newest else None
+
+
+def newest_failed(run: Run) -> Checkpoint | None:
+    """Return the failed save that nothing was saved after; None while saving works."""
+    newest = Checkpoint.objects.without_manifest().filter(run=run).exclude(state=State.WRITING)
+    last = newest.order_by("-pk").first()
+    return last if last is not None and last.state == State.FAILED else None
+
+
+def space_used(project: Project) -> dict[str, int]:
+    """Return how many checkpoints of the project lie on storage, and their bytes."""
+    saved = Checkpoint.objects.saved().filter(run__project=project)
+    sums = saved.aggregate(count=Count("pk"), size_bytes=Sum("size_bytes"))
+    return {"count": sums["count"], "size_bytes": sums["size_bytes"] or 0}
 
 
 def _rows() -> QuerySet[Checkpoint]:

@@ -44,6 +44,12 @@ def newest_for_resume(run: Run) -> Checkpoint | None:
     return None
 
 
+def can_resume(run: Run) -> bool:
+    """Whether a new attempt may begin from a checkpoint of the person's choice."""
+    newest = run.attempts.only("state", "outcome").first()
+    return newest is not None and newest.is_over and newest.outcome != Outcome.FINISHED
+
+
 def _points(run: Run, *, is_clean: bool) -> list[line.Point]:
     rows = Checkpoint.objects.usable().filter(run=run)
     if is_clean:

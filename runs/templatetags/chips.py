@@ -43,7 +43,7 @@ RUN = {
     "lost": Look(_("Lost"), "question", "bad"),
 }
 CHECKPOINT = {
-    "writing": Look(_("Writing"), "half", "wait"),
+    "writing": Look(_("Saving"), "half", "wait"),
     "complete": Look(_("Complete"), "ring", "wait"),
     "verified": Look(_("Verified"), "check", "good"),
     "stable": Look(_("Stable"), "diamond", "good"),

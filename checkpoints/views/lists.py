@@ -1,0 +1,63 @@
+"""The registry's table, and the run's checkpoints as a part of the run's page."""
+
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_GET
+
+from checkpoints import rows, selectors
+from checkpoints.forms.filters import KINDS, ORDERS, PINS, STATES, FilterForm
+from controlplane.common.access import role_of
+from controlplane.common.models import Role
+from runs import access as run_access
+from runs import listings
+from runs.models import Run
+from runs.views.projects import current_project
+
+
+@require_GET
+def index(request: HttpRequest) -> HttpResponse:
+    project = current_project(request)
+    if project is None:
+        return render(request, "runs/no_project.html")
+    filters = FilterForm(request.GET).filters()
+    page = selectors.page(projects=[project], filters=filters)
+    context = {
+        "filters": filters,
+        "run": Run.objects.filter(project=project, pk=filters.run_id).first()
+        if filters.run_id
+        else None,
+        "rows": rows.rows_of(page.rows),
+        "next_cursor": page.next_cursor,
+        "space": selectors.space_used(project),
+        "states": STATES,
+        "kinds": KINDS,
+        "pins": PINS,
+        "orders": ORDERS,
+    }
+    return render(request, "checkpoints/index.html", context)
+
+
+@require_GET
+def of_run(request: HttpRequest, run_id: int) -> HttpResponse:
+    run = run_access.run_for(request.user, run_id)
+    if not getattr(request, "htmx", False):
+        return redirect(f"{reverse('checkpoints:index')}?run={run.pk}")
+    return render(request, "checkpoints/_of_run.html", _of_run(request, run))
+
+
+def _of_run(request: HttpRequest, run: Run) -> dict[str, Any]:
+    cursor = request.GET.get("cursor", "")
+    page = listings.page_of(selectors.for_run(run), cursor=cursor)
+    role = role_of(request.user, run.project_id)
+    return {
+        "run": run,
+        "rows": rows.rows_of(page.rows),
+        "next_cursor": page.next_cursor,
+        "since_saved": selectors.seconds_since_saved(run),
+        "failed": selectors.newest_failed(run),
+        "may_act": role is not None and role >= Role.OPERATOR,
+        "may_resume": selectors.can_resume(run),
+    }

@@ -1,0 +1,77 @@
+"""One checkpoint: state and proof first, then what it holds and where it came from."""
+
+import json
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_GET
+
+from checkpoints import access, contents, drawing, rows, selectors
+from checkpoints.models import Checkpoint
+from checkpoints.selectors.lineage import Lineage, lineage_of
+from controlplane.common.access import projects_of, role_of
+from controlplane.common.models import Role
+
+
+@require_GET
+def detail(request: HttpRequest, checkpoint_id: int) -> HttpResponse:
+    checkpoint = access.checkpoint_for(request.user, checkpoint_id, manifest=True)
+    lineage = lineage_of(checkpoint, projects=projects_of(request.user))
+    manifest = contents.read(checkpoint.manifest)
+    context = {
+        **proof_context(request, checkpoint),
+        "manifest": manifest,
+        "parts": contents.parts_of(manifest) if manifest else [],
+        "lineage": lineage,
+        "relatives": _relatives(lineage),
+        "drawing": drawing.draw(lineage),
+    }
+    return render(request, "checkpoints/detail.html", context)
+
+
+@require_GET
+def proof(request: HttpRequest, checkpoint_id: int) -> HttpResponse:
+    checkpoint = access.checkpoint_for(request.user, checkpoint_id)
+    return render(request, "checkpoints/_proof.html", proof_context(request, checkpoint))
+
+
+@require_GET
+def tensors(request: HttpRequest, checkpoint_id: int, part: str) -> HttpResponse:
+    checkpoint = access.checkpoint_for(request.user, checkpoint_id, manifest=True)
+    manifest = contents.read(checkpoint.manifest)
+    text, start = request.GET.get("q", ""), request.GET.get("start", "")
+    number = int(start) if start.isdecimal() and len(start) < 10 else 0
+    page = contents.tensors_of(manifest, part, text=text, start=number) if manifest else None
+    context = {"checkpoint": checkpoint, "part": part, "page": page, "text": text, "start": number}
+    is_fragment = bool(getattr(request, "htmx", False))
+    template = "checkpoints/_tensors.html" if is_fragment else "checkpoints/tensors.html"
+    return render(request, template, context)
+
+
+@require_GET
+def manifest(request: HttpRequest, checkpoint_id: int) -> HttpResponse:
+    checkpoint = access.checkpoint_for(request.user, checkpoint_id, manifest=True)
+    text = json.dumps(checkpoint.manifest, indent=1, ensure_ascii=False) + "\n"
+    response = HttpResponse(text, content_type="application/json")
+    name = f"run-{checkpoint.run_id}-step-{checkpoint.step}-manifest.json"
+    response["Content-Disposition"] = f'inline; filename="{name}"'
+    return response
+
+
+def _relatives(lineage: Lineage) -> list[tuple[Checkpoint, str]]:
+    words = {"self": _("this one"), "ancestor": _("ancestor"), "descendant": _("descendant")}
+    return [(item, words[lineage.relation(item.pk)]) for item in lineage.checkpoints]
+
+
+def proof_context(request: HttpRequest, checkpoint: Checkpoint) -> dict[str, Any]:
+    """Return what the proof and the acts of a checkpoint need."""
+    role = role_of(request.user, checkpoint.run.project_id)
+    return {
+        "checkpoint": checkpoint,
+        "run": checkpoint.run,
+        "proof": rows.proof_of(checkpoint),
+        "may_act": role is not None and role >= Role.OPERATOR,
+        "may_resume": selectors.can_resume(checkpoint.run),
+    }
