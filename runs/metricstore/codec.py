@@ -27,6 +27,7 @@ _HEAD = struct.Struct("<BBII")
 # Levels above 3 cost several times the processor time for one or two percent here.
 _ZSTD_LEVEL = 3
 # A guard against a damaged row; a chunk holds at most a few thousand points.
+_ROW_BYTES = 5 * 8
 _MAX_BYTES = 64 * 2**20
 _tools = threading.local()
 
@@ -74,6 +75,33 @@ def unpack(data: bytes | memoryview) -> Packed:
     except (struct.error, zstandard.ZstdError) as error:
         raise DamagedChunk(f"A chunk of {len(raw)} bytes cannot be read: {error}.") from error
     return _read(plain, n, num_buckets, width=4 if flags & _IS_FLOAT32 else 8)
+
+
+def pack_rows(points: Points) -> bytes:
+    """Return the bytes of a few points as plain rows of five int64, the value as its bits.
+
+    Larger than `pack`, but the bytes of thousands of chunks, joined, are read in one go.
+    """
+    columns = (
+        points.steps,
+        points.tokens,
+        points.times,
+        points.received,
+        points.values.view(np.int64),
+    )
+    return np.stack(columns, axis=1).astype("<i8").tobytes()
+
+
+def unpack_rows(data: bytes) -> Points:
+    """Return the points of any number of `pack_rows`, joined.
+
+    Raises:
+        DamagedChunk: The bytes are cut short.
+    """
+    if len(data) % _ROW_BYTES:
+        raise DamagedChunk(f"{len(data)} bytes are no whole number of rows.")
+    columns = np.frombuffer(data, "<i8").reshape(-1, 5).T.astype(np.int64)
+    return Points(columns[0], columns[1], columns[2], columns[3], columns[4].view(np.float64))
 
 
 def _read(plain: bytes, n: int, num_buckets: int, *, width: int) -> Packed:

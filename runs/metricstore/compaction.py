@@ -66,8 +66,8 @@ def _slice(attempt_id: int) -> list[tail.Stored]:
     rows = MetricBatch.objects.filter(attempt_id=attempt_id).order_by("pk")[:SLICE_BATCHES]
     stored, num_points = [], 0
     for pk, received_at, payload in rows.values_list("pk", "received_at", "payload"):
-        batch = tail.decoded(payload)
-        stored.append(tail.Stored(pk, attempt_id, tail.milliseconds(received_at), batch))
+        batch, columns = tail.by_name(tail.decoded(payload))
+        stored.append(tail.Stored(pk, attempt_id, tail.milliseconds(received_at), batch, columns))
         num_points += batch.num_points
         if num_points >= SLICE_POINTS:
             break

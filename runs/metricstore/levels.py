@@ -6,13 +6,14 @@ is not finite; the coarse levels also keep first and last, which give the line i
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from runs.metricstore.codec import pack
-from runs.metricstore.points import Floats, Points
+from runs.metricstore.codec import pack, pack_rows, unpack, unpack_rows
+from runs.metricstore.points import Floats, Points, joined
 
 FACTORS = (16, 256, 4096)
 _ENDS_FROM = 256
@@ -58,8 +59,20 @@ def reduced(points: Points, factor: int) -> Points:
 
 
 def packed(points: Points, factor: int) -> bytes:
-    """Return the stored form of level `factor`."""
+    """Return the stored form of level `factor`.
+
+    The coarsest holds a few points of each chunk, and is read from as many chunks as a run has: as plain rows.
+    """
+    if factor == FACTORS[-1]:
+        return pack_rows(reduced(points, factor))
     return pack(reduced(points, factor), not_finite_counts(points.values, factor))
+
+
+def unpacked(stored: Sequence[bytes | memoryview], factor: int) -> Points:
+    """Return the points of one level (1 = all points) of consecutive chunks."""
+    if factor == FACTORS[-1]:
+        return unpack_rows(b"".join(stored))
+    return joined([unpack(data).points for data in stored])
 
 
 def thinned(values: Floats, budget: int) -> Positions:

@@ -14,7 +14,6 @@ import numpy as np
 from django.db.models import Q
 
 from runs.metricstore import levels, tail
-from runs.metricstore.codec import unpack
 from runs.metricstore.curve import Axis
 from runs.metricstore.points import Points, joined
 from runs.models import MetricChunk, Series
@@ -84,13 +83,14 @@ def gather(
     """Return the points of each name and attempt, sorted by step, at a level that suits the budget."""
     stored = tail.read(attempt_ids)
     found = _series(attempt_ids, names, rank)
-    _add_tail(found, stored, frozenset(names), rank)
+    _add_tail(found, stored, names, rank)
     by_series = {one.series_id: one for one in found.values() if one.series_id is not None}
     _choose_levels(found, by_series, within, budget)
     chunks = _chunks(by_series, within)
     for one in found.values():
         ends = [levels.reduced(joined(one.tail), one.factor)] if one.tail else []
-        one.points = joined([*chunks[one.series_id], *ends]).sorted_by_step().newest_of_each_step()
+        whole = levels.unpacked(chunks[one.series_id], one.factor)
+        one.points = joined([whole, *ends]).sorted_by_step().newest_of_each_step()
     return found
 
 
@@ -119,18 +119,18 @@ def _series(
 def _add_tail(
     found: dict[Key, Found],
     stored: Iterable[tail.Stored],
-    names: frozenset[str],
+    names: Collection[str],
     rank: int | None,
 ) -> None:
     for one in stored:
         if rank is not None and one.batch.rank != rank:
             continue
-        for column in one.batch.columns:
-            if column.name not in names:
+        for name in names:
+            column = one.columns.get(name)
+            if column is None or not column.num_points:
                 continue
-            key = (column.name, one.attempt_id)
-            held = found.setdefault(key, Found(rank=one.batch.rank))
-            if held.rank == one.batch.rank and column.num_points:
+            held = found.setdefault((name, one.attempt_id), Found(rank=one.batch.rank))
+            if held.rank == one.batch.rank:
                 held.add(tail.points_of(one, column))
 
 
@@ -167,14 +167,14 @@ def _count(points: Points, within: Range) -> int:
     return int(((x >= least) & (x <= most)).sum())
 
 
-def _chunks(by_series: Mapping[int, Found], within: Range) -> dict[int | None, list[Points]]:
-    chunks: dict[int | None, list[Points]] = defaultdict(list)
+def _chunks(by_series: Mapping[int, Found], within: Range) -> dict[int | None, list[memoryview]]:
+    chunks: dict[int | None, list[memoryview]] = defaultdict(list)
     groups: dict[int, list[int]] = defaultdict(list)
     for pk, one in by_series.items():
         groups[one.factor].append(pk)
     for factor, series_ids in groups.items():
         for series_id, data in _rows(series_ids, factor, within):
-            chunks[series_id].append(unpack(data).points)
+            chunks[series_id].append(data)
     return chunks
 
 
@@ -183,4 +183,4 @@ def _rows(
 ) -> Iterable[tuple[int, memoryview]]:
     column = "raw" if factor == 1 else f"level_{factor}"
     rows = MetricChunk.objects.filter(within.condition(), series_id__in=series_ids)
-    return rows.order_by("series_id", "number").values_list("series_id", column).iterator(200)
+    return rows.order_by("series_id", "number").values_list("series_id", column)

@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
 from django.core.cache import cache
+from django.db import connection
 from django.db.models import Count, Min, Q
 from django.utils import timezone
 
@@ -63,3 +64,5 @@ def _ask(attempt_id: int) -> None:
         logger.warning(
             "compaction.not_asked", extra={"attempt_id": attempt_id, "error": str(error)}
         )
+    finally:
+        connection.close()  # asking whether a transaction is open opened one for this thread
