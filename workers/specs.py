@@ -28,7 +28,7 @@ def spec_of(attempt: Attempt) -> LaunchSpec:
         nodes=compute.get("nodes", 1),
         token=token_of(attempt),
         ingest_url=settings.SAFEHOLD_INGEST_URL,
-        checkpoint_root=_root(document) / f"run-{run.pk}",
+        checkpoint_root=_root(document),  # the library adds run-<id>/a<attempt> itself
         resume_from=start.get("path"),
         is_fork=bool(start) and start.get("run") != run.pk,
         grace_seconds=settings.SAFEHOLD_STOP_GRACE_SECONDS,
