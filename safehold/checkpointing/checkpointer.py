@@ -7,6 +7,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -210,7 +211,7 @@ class Checkpointer:
             "tokenizer_digest": expected.tokenizer_digest,
             "data_version": expected.data_version,
             "mix_version": expected.mix_version,
-            "code": dict(self._config.get("code") or {}),
+            "code": {**(self._config.get("code") or {}), "safehold": _version()},
             "world": {"size": self._ranks.size},
             "parent": str(parent) if parent else None,
             "absent": self._parts.absent,
@@ -222,3 +223,10 @@ class Checkpointer:
                 "notes": list(self._start.notes),
             },
         }
+
+
+def _version() -> str:
+    try:
+        return version("safehold")
+    except PackageNotFoundError:  # run from a source tree that was not installed
+        return ""

@@ -72,9 +72,7 @@ def _tensor(data: object, name: str) -> TensorEntry:
     return TensorEntry(name=text(data, "name"), shape=tuple(shape), dtype=text(data, "dtype"))
 
 
-def _typed(
-    data: Mapping[str, Any], name: str, kind: type[T], words: str, default: T | None
-) -> T:
+def _typed(data: Mapping[str, Any], name: str, kind: type[T], words: str, default: T | None) -> T:
     value = data.get(name, default)
     if value is None:
         raise ManifestError(f"`{name}` is missing; it must be {words}.")

@@ -133,10 +133,13 @@ def _files(data: dict[str, Any], algorithm: str) -> tuple[FileEntry, ...]:
         fields.file_entry(item, f"files[{i}]", algorithm)
         for i, item in enumerate(fields.listed(data, "files"))
     )
-    paths = [entry.path for entry in entries]
-    for path in paths:
-        if path == FILE_NAME or paths.count(path) > 1:
-            raise ManifestError(f"`files` names {path!r} where it may not: once, and not itself.")
+    seen = {FILE_NAME}
+    for entry in entries:
+        if entry.path in seen:
+            raise ManifestError(
+                f"`files` may name {entry.path!r} once, and not the manifest itself."
+            )
+        seen.add(entry.path)
     return entries
 
 

@@ -48,7 +48,8 @@ class Scan:
         end = at + len(chunk)
         while self._first < len(self._spans) and self._spans[self._first].end <= at:
             self._first += 1
-        for span in self._spans[self._first :]:
+        for number in range(self._first, len(self._spans)):
+            span = self._spans[number]
             if span.start >= end:
                 break
             self._look(span, chunk[max(0, span.start - at) : span.end - at], max(at, span.start))
