@@ -57,6 +57,7 @@ ALLOWED_HOSTS = [
     *{_public.hostname or "127.0.0.1", "127.0.0.1", "localhost", "[::1]"},
     *filter(None, env.text("SAFEHOLD_ALLOWED_HOSTS").split(",")),
 ]
+CSRF_FAILURE_VIEW = "controlplane.views.csrf_refused"
 CSRF_TRUSTED_ORIGINS = [f"{_public.scheme}://{_public.netloc}"]
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_SSL_REDIRECT = _secure
 SECURE_HSTS_SECONDS = 31_536_000 if _secure else 0

@@ -36,6 +36,11 @@ class BoundField:
         return "f-" + self.spec.path.replace(".", "-")
 
     @property
+    def placeholder(self) -> str:
+        """What counts while the field is empty."""
+        return "" if self.spec.required else to_text(self.spec, self.spec.default)
+
+    @property
     def is_on(self) -> bool:
         """Whether a flag is set."""
         return self.text == "true"
@@ -58,7 +63,7 @@ def sections(
     for spec in specs:
         section = found.setdefault(spec.section, BoundSection(spec.section))
         own = tuple(fault for fault in faults if _is_about(fault.path, spec.path))
-        section.fields.append(BoundField(spec, to_text(spec, values.get(spec.path)), own))
+        section.fields.append(BoundField(spec, _shown(spec, values), own))
     return list(found.values())
 
 
@@ -99,6 +104,12 @@ def flat(document: Mapping[str, Any]) -> dict[str, Any]:
                 f"{name}.{key}": inner for key, inner in value.items() if isinstance(inner, Mapping)
             }
     return values
+
+
+def _shown(spec: FieldSpec, values: Mapping[str, Any]) -> str:
+    """Return what stands in the field; a box that is not ticked says no, so a flag shows its default."""
+    default = spec.default if spec.form == "flag" else None
+    return to_text(spec, values.get(spec.path, default))
 
 
 def to_text(spec: FieldSpec, value: Any) -> str:

@@ -12,3 +12,9 @@ document.addEventListener("htmx:responseError", (event) => {
 document.addEventListener("htmx:sendError", () => {
   document.dispatchEvent(new CustomEvent("safehold:announce", { detail: "The server cannot be reached." }));
 });
+// A session that has ended redirects to the sign-in page: that is a page, not a part of one.
+document.addEventListener("htmx:beforeSwap", (event) => {
+  if (!event.detail.xhr.responseURL.startsWith(`${location.origin}/sign-in`)) return;
+  event.detail.shouldSwap = false;
+  location.reload();
+});

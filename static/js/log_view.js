@@ -1,4 +1,6 @@
 // The log of one source of one attempt: follows the tail, keeps what was read, finds text.
+import { ask } from "./ask.js";
+
 const KEEP_CHARACTERS = 400_000; // what a browser scrolls without effort; the download has all of it
 const ASK_EVERY_MS = 250;
 
@@ -35,8 +37,8 @@ export class LogView {
     this.timer = 0;
     const url = new URL(this.root.dataset.tailUrl, location.href);
     url.searchParams.set("offset", this.next);
-    const response = await fetch(url);
-    if (this.isGone || !response.ok) return;
+    const response = await ask(url);
+    if (this.isGone || !response) return;
     const { text, next, has_more: hasMore } = await response.json();
     this.next = next;
     if (text) this.#add(text);

@@ -1,4 +1,5 @@
 // Keeps the table of runs in step: the socket says which run changed, the page fetches its line.
+import { ask } from "./ask.js";
 import { LiveSocket } from "./socket.js";
 import { showStale } from "./stale.js";
 
@@ -16,8 +17,8 @@ async function fetchRows() {
   changed.clear();
   if (runs.length === 0) return;
   const query = new URLSearchParams(runs.map((run) => ["run", run]));
-  const response = await fetch(`${table.dataset.rowsUrl}?${query}`, { headers: { "HX-Request": "true" } });
-  if (response.ok) takeRows(await response.text());
+  const response = await ask(`${table.dataset.rowsUrl}?${query}`);
+  if (response) takeRows(await response.text());
 }
 
 function takeRows(html) {

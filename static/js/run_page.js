@@ -26,7 +26,11 @@ function openTab() {
 
 // State and figures come from the server's own words; the message only says that it is time.
 function refreshHeader() {
-  headerTimer ||= setTimeout(() => { headerTimer = 0; htmx.trigger(header, "refresh"); }, HEADER_EVERY_MS);
+  headerTimer ||= setTimeout(() => {
+    headerTimer = 0;
+    // A dialog asks about a form of this header: leave it where it is.
+    if (!document.querySelector("dialog[open]")) htmx.trigger(header, "refresh");
+  }, HEADER_EVERY_MS);
 }
 
 function refreshTab() {

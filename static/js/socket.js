@@ -1,6 +1,7 @@
 // A WebSocket that comes back: grows its waits, spreads them, and tells since when it has been away.
 const FIRST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 15000;
+const FORBIDDEN = 4403; // coming back would not help
 
 export class LiveSocket {
   constructor(path, { onMessage, onOpen, onState }) {
@@ -31,7 +32,7 @@ export class LiveSocket {
       this.handlers.onOpen?.();
     };
     this.socket.onmessage = (event) => this.handlers.onMessage(JSON.parse(event.data));
-    this.socket.onclose = () => this.#lost();
+    this.socket.onclose = (event) => { if (event.code !== FORBIDDEN) this.#lost(); };
   }
 
   #lost() {

@@ -1,4 +1,5 @@
 // The charts of one run: fetch, follow the socket, redraw at most ten times a second.
+import { ask } from "../ask.js";
 import { Figure } from "./figure.js";
 import { Store } from "./store.js";
 import { scaled } from "./values.js";
@@ -93,9 +94,9 @@ export class LiveCharts {
     query.append("points", POINTS);
     if (this.zoom) { query.append("from", Math.floor(this.zoom.min)); query.append("to", Math.ceil(this.zoom.max)); }
     const zoom = this.zoom;
-    const response = await fetch(`${this.root.dataset.metricsUrl}?${query}`);
+    const response = await ask(`${this.root.dataset.metricsUrl}?${query}`);
     // An answer to a question that nobody asks any more.
-    if (this.isGone || asked !== this.settings.axis || zoom !== this.zoom || !response.ok) return;
+    if (this.isGone || asked !== this.settings.axis || zoom !== this.zoom || !response) return;
     const answer = await response.json();
     if (figures === this.figures) this.store.numAppended = 0;
     this.store.take(names, answer);

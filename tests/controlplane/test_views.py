@@ -1,0 +1,65 @@
+import pytest
+from django.test import Client
+
+from controlplane import views
+from tests.factories import make_user
+
+
+def test_signing_in_leads_to_the_runs(client: Client, db: None) -> None:
+    make_user(username="ann", password="long enough")
+    answer = client.post("/sign-in", {"username": "ann", "password": "long enough", "next": ""})
+    assert answer["Location"] == "/"
+    assert client.get("/")["Location"] == "/runs/"
+
+
+def test_a_wrong_password_is_told_and_the_name_stays(client: Client, db: None) -> None:
+    make_user(username="ann", password="long enough")
+    page = client.post("/sign-in", {"username": "ann", "password": "wrong"}).content.decode()
+    assert "Please enter a correct username and password" in page
+    assert 'value="ann"' in page
+
+
+def test_sign_in_goes_to_no_other_site(client: Client, db: None) -> None:
+    make_user(username="ann", password="long enough")
+    answer = client.post(
+        "/sign-in", {"username": "ann", "password": "long enough", "next": "https://example.org/"}
+    )
+    assert answer["Location"] == "/"
+
+
+def test_signing_out_is_a_post(client: Client, db: None) -> None:
+    client.force_login(make_user())
+    assert client.get("/sign-out").status_code == 405
+    assert client.post("/sign-out").status_code == 302
+
+
+def test_an_unknown_page_says_so_in_our_frame(client: Client, db: None) -> None:
+    client.force_login(make_user())
+    answer = client.get("/nowhere/")
+    assert answer.status_code == 404
+    assert "no member of the project" in answer.content.decode()
+
+
+def test_a_form_without_its_token_is_refused_with_a_way_on(db: None) -> None:
+    client = Client(enforce_csrf_checks=True)
+    client.force_login(make_user())
+    answer = client.post("/projects/switch/")
+    assert answer.status_code == 403
+    assert "Reload the page" in answer.content.decode()
+
+
+def test_our_own_failure_needs_neither_session_nor_database(rf: object) -> None:
+    answer = views.server_error(rf.get("/"))  # type: ignore[attr-defined]
+    assert answer.status_code == 500
+    assert "Training goes on" in answer.content.decode()
+
+
+@pytest.mark.parametrize("path", ["/sign-in", "/nowhere/"])
+def test_pages_allow_no_inline_script_or_style(client: Client, db: None, path: str) -> None:
+    client.force_login(make_user()) if path != "/sign-in" else None
+    answer = client.get(path)
+    assert "script-src 'self'" in answer["Content-Security-Policy"]
+    page = answer.content.decode()
+    assert "<style" not in page
+    assert " style=" not in page
+    assert "onclick" not in page

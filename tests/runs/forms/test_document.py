@@ -1,0 +1,87 @@
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from runs.forms import document as forms
+from safehold.config import all_fields, fields_of, parse, validate
+from safehold.planning import CardFields
+
+SPECS = all_fields()
+
+
+def typed(document: dict[str, Any]) -> dict[str, str]:
+    return {
+        field.spec.path: field.text
+        for section in forms.sections(SPECS, document)
+        for field in section.fields
+    }
+
+
+def test_a_document_survives_the_form() -> None:
+    document = forms.starting_document(SPECS)
+    assert parse(forms.document_of(SPECS, typed(document))) == parse(document)
+
+
+@given(
+    mix=st.dictionaries(
+        st.text(st.characters(whitelist_categories=("L",)), min_size=1, max_size=8),
+        st.just(0.25),
+        min_size=4,
+        max_size=4,
+    ),
+    betas=st.tuples(st.floats(0, 0.99), st.floats(0, 0.99)),
+    lr=st.floats(1e-9, 1),
+)
+def test_numbers_and_tables_survive_the_form(
+    mix: dict[str, float], betas: tuple[float, float], lr: float
+) -> None:
+    document = forms.starting_document(SPECS)
+    document["data"]["mix"] = mix
+    document["optimizer"] |= {"betas": list(betas), "lr": lr}
+    assert parse(forms.document_of(SPECS, typed(document))) == parse(document)
+
+
+def test_an_empty_optional_field_takes_its_default() -> None:
+    fields = typed(forms.starting_document(SPECS)) | {
+        "optimizer.clip": "",
+        "train.accumulation": " ",
+    }
+    config = parse(forms.document_of(SPECS, fields))
+    assert (config.optimizer.clip, config.train.accumulation) == (1.0, 1)
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [("train.steps", "abc"), ("train.steps", "1.5"), ("optimizer.lr", "1e-"), ("optimizer.betas", "0.9"), ("data.mix", "web 0.7"),
+     ("network.layers", ""), ("train.precision", "fp8")],
+)  # fmt: skip
+def test_what_cannot_be_read_is_refused_at_its_field(path: str, text: str) -> None:
+    faults = validate(
+        forms.document_of(SPECS, typed(forms.starting_document(SPECS)) | {path: text})
+    )
+    assert faults
+    assert all(fault.path.startswith(path) for fault in faults)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"), [("70e9", 70_000_000_000), ("1_000", 1000), ("2,000", 2000), (" 12 ", 12)]
+)
+def test_large_whole_numbers_are_typed_as_people_write_them(text: str, value: int) -> None:
+    spec = next(spec for spec in fields_of(CardFields) if spec.path == "data.tokens")
+    assert forms.to_value(spec, text.strip()) == value
+
+
+def test_a_fault_stands_at_its_field_or_above_the_form() -> None:
+    document = forms.starting_document(SPECS) | {"surprise": 1}
+    document["optimizer"]["lr"] = -1.0
+    faults = validate(document)
+    at_fields = [
+        field.spec.path
+        for section in forms.sections(SPECS, document, faults)
+        for field in section.fields
+        if field.faults
+    ]
+    assert at_fields == ["optimizer.lr"]
+    assert [fault.path for fault in forms.loose_faults(SPECS, faults)] == ["surprise"]

@@ -1,0 +1,140 @@
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from runs.forms import document as forms
+from runs.forms.configs import SPECS
+from runs.models import Config
+from runs.services import configs
+from safehold.config import to_toml
+from tests.runs.corpus import documents_on
+from tests.runs.views.people import People
+
+
+@pytest.fixture
+def documents(tmp_path: Path) -> Callable[..., dict[str, Any]]:
+    return documents_on(tmp_path)
+
+
+@pytest.fixture
+def config(people: People, documents: Callable[..., dict[str, Any]]) -> Config:
+    return configs.create_config(
+        user=people.operator_user, project=people.project, document=documents()
+    )
+
+
+def typed(document: dict[str, Any]) -> dict[str, str]:
+    """Return the form fields of a document, as a browser sends them."""
+    return {
+        field.spec.path: field.text
+        for section in forms.sections(SPECS, document)
+        for field in section.fields
+    }
+
+
+def test_the_form_and_the_toml_make_the_same_config(
+    people: People, documents: Callable[..., dict[str, Any]]
+) -> None:
+    as_form = people.operator.post("/configs/new/", {"side": "form", **typed(documents())})
+    as_toml = people.operator.post("/configs/new/", {"side": "toml", "toml": to_toml(documents())})
+    assert as_form.status_code == as_toml.status_code == 302
+    assert len(set(Config.objects.values_list("hash", flat=True))) == 1
+
+
+def test_a_config_that_cannot_work_is_refused_with_the_field_named(
+    people: People, documents: Callable[..., dict[str, Any]]
+) -> None:
+    answer = people.operator.post(
+        "/configs/new/",
+        {"side": "form", **typed(documents()), "optimizer.warmup_steps": "99999999"},
+    )
+    page = answer.content.decode()
+    assert answer.status_code == 422
+    assert 'href="#f-optimizer-warmup_steps"' in page
+    assert not Config.objects.exists()
+
+
+def test_toml_faults_carry_the_line(
+    people: People, documents: Callable[..., dict[str, Any]]
+) -> None:
+    toml = to_toml(documents()).replace("lr = ", 'lr = "fast" # ')
+    page = people.operator.post("/configs/check/", {"side": "toml", "toml": toml}).content.decode()
+    assert "optimizer.lr" in page
+    assert "line " in page
+
+
+def test_typing_in_the_form_brings_the_toml_along(
+    people: People, documents: Callable[..., dict[str, Any]]
+) -> None:
+    page = people.operator.post(
+        "/configs/check/", {"side": "form", **typed(documents()), "train.seed": "77"}
+    ).content.decode()
+    assert "seed = 77" in page
+    assert "data-toml-update" in page
+
+
+def test_typing_toml_brings_the_form_along(
+    people: People, documents: Callable[..., dict[str, Any]]
+) -> None:
+    toml = to_toml(documents(train__seed=77))
+    page = people.operator.post("/configs/check/", {"side": "toml", "toml": toml}).content.decode()
+    assert 'id="config-form-side" hx-swap-oob="innerHTML"' in page
+    assert 'value="77"' in page
+
+
+def test_half_typed_toml_leaves_the_form_alone(people: People) -> None:
+    page = people.operator.post(
+        "/configs/check/", {"side": "toml", "toml": "[train"}
+    ).content.decode()
+    assert "Not valid TOML" in page
+    assert "config-form-side" not in page
+
+
+def test_a_config_shows_its_document_and_is_downloaded(people: People, config: Config) -> None:
+    page = people.viewer.get(f"/configs/{config.pk}/").content.decode()
+    assert config.hash in page
+    answer = people.viewer.get(f"/configs/{config.pk}/download/")
+    assert answer["Content-Type"].startswith("application/toml")
+    assert answer.content.decode() == to_toml(config.document)
+
+
+@pytest.mark.parametrize(
+    ("changes", "verdict"),
+    [
+        ({"train.seed": 5}, "One variable changed"),
+        ({"train.seed": 5, "optimizer.clip": 0.5}, "More than one variable changed"),
+    ],
+)
+def test_the_difference_counts_the_variables(
+    people: People,
+    config: Config,
+    documents: Callable[..., dict[str, Any]],
+    changes: dict[str, Any],
+    verdict: str,
+) -> None:
+    document = documents()
+    for path, value in changes.items():
+        section, name = path.split(".")
+        document[section][name] = value
+    other = configs.create_config(
+        user=people.operator_user, project=people.project, document=document, parent=config
+    )
+    page = people.viewer.get(f"/configs/{other.pk}/diff/?with={config.pk}").content.decode()
+    assert verdict in page
+    assert "train.seed" in page
+
+
+def test_rights(people: People, config: Config) -> None:
+    assert people.viewer.get("/configs/new/").status_code == 403
+    assert people.viewer.post("/configs/new/", {"side": "toml", "toml": ""}).status_code == 403
+    assert people.viewer.get("/configs/").status_code == 200
+    for path in ("", "diff/", "download/"):
+        assert people.outsider.get(f"/configs/{config.pk}/{path}").status_code == 404
+
+
+def test_another_config_starts_from_the_one_it_follows(people: People, config: Config) -> None:
+    page = people.operator.get(f"/configs/new/?parent={config.pk}").content.decode()
+    assert config.document["data"]["path"] in page
+    assert f"Follows {config.name}" in page
