@@ -23,7 +23,11 @@ def case(name: str) -> bytes:
 
 
 def post(
-    attempt: Attempt, body: bytes, path: str = "ingest", client: Client | None = None, **headers: str
+    attempt: Attempt,
+    body: bytes,
+    path: str = "ingest",
+    client: Client | None = None,
+    **headers: str,
 ) -> Any:
     """Post a body; JSON unless a content type is given."""
     kind = headers.pop("content_type", wire.CONTENT_JSON)

@@ -111,7 +111,9 @@ def test_a_wrong_clock_hides_nothing_and_is_flagged() -> None:
             [event] = attempt.events.filter(kind="clock_skew")
             sides.append((round(attempt.clock_skew_seconds), event.message))
             sent = [point["ts"] for point in body["points"]]
-            skewed = [x + round(attempt.clock_skew_seconds * 1000) for x in by_time["parts"][0]["x"]]
+            skewed = [
+                x + round(attempt.clock_skew_seconds * 1000) for x in by_time["parts"][0]["x"]
+            ]
             assert skewed == sent
     assert sides == [
         (7205, "The sender's clock is 2:00:05 ahead of ours."),
