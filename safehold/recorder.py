@@ -84,7 +84,7 @@ class Recorder:
         except (wire.WireError, OverflowError, ValueError, TypeError) as error:
             self.tell(f"A record of step {step!r:.40} was left out: {error}.")
             return 0
-        return self.journal.append(record, event=kind is not None)
+        return self.journal.append(record, event=kind not in (None, "batch_ids"))
 
     def _shape(self, names: tuple[Any, ...]) -> tuple[str, struct.Struct]:
         for name in names:

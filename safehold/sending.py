@@ -19,6 +19,8 @@ logger = logging.getLogger(__name__)
 
 INGEST = "/api/v1/ingest"
 MOST_RECORDS = 20_000
+# So often a single record must be refused before it is given up: a proxy may err once.
+REFUSALS = 3
 
 
 class Sender:
@@ -36,6 +38,7 @@ class Sender:
         self._transport = transport
         self._most = MOST_RECORDS
         self._gaps = 0
+        self._refusals = 0
         self._pending: Piece | None = None
 
     def send(
@@ -99,6 +102,7 @@ class Sender:
     def _take(self, ack: wire.Ack, piece: Piece) -> None:
         self._pending = None
         self._gaps = 0
+        self._refusals = 0
         self._most = min(MOST_RECORDS, self._most * 2)
         self.acked = ack.acked
         if ack.acked < piece.last_seq:
@@ -119,9 +123,17 @@ class Sender:
             self._pending = None
             self.reader.seek(piece.first_seq - 1)
         else:
-            text = f"record {piece.first_seq} was refused by the server ({rejected})"
-            logger.error("client.record_refused", extra={"reason": text})
-            self._pending = Piece(piece.first_seq, [lost_record(text)])
+            self._leave_out(piece, rejected)
+
+    def _leave_out(self, piece: Piece, rejected: Rejected) -> None:
+        """Put a note in the place of a record that is refused again and again, so others can pass."""
+        self._refusals += 1
+        if self._refusals < REFUSALS:
+            raise Unreachable(f"the server refused record {piece.first_seq} ({rejected})")
+        text = f"record {piece.first_seq} was refused by the server ({rejected})"
+        logger.error("client.record_refused", extra={"reason": text})
+        self._refusals = 0
+        self._pending = Piece(piece.first_seq, [lost_record(text)])
 
     def _rewind(self, acked: int) -> None:
         self._pending = None

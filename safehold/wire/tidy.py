@@ -52,6 +52,8 @@ def _container(value: Any, field: str, depth: int) -> Any:
     if isinstance(value, dict):
         return {_text(str(k)): tidy(v, field, depth + 1) for k, v in value.items()}
     if isinstance(value, (list, tuple)):
+        if set(map(type, value)) == {int} and -(2**63) <= min(value) <= max(value) < 2**63:
+            return list(value)  # ids of a batch: many, in every step
         return [tidy(item, field, depth + 1) for item in value]
     raise WireError(field, f"holds a {type(value).__name__}, which a message cannot carry")
 

@@ -62,7 +62,7 @@ class Shipping:
         assert self._shipper is not None
         deadline = time.monotonic() + self._options.ship_seconds
         with contextlib.suppress(Exception):
-            if self._thread is None or self._thread.stop():
+            if self._thread is None or self._thread.stop(self._options.ship_seconds):
                 ship_all(self._shipper, deadline)
         with contextlib.suppress(Exception):
             left = max(1.0, deadline - time.monotonic())

@@ -18,7 +18,9 @@ from typing import Any, Literal
 
 from safehold import wire
 
-Fault = Literal["ok", "lose_request", "lose_answer", "503", "429", "401", "403", "413", "html"]
+Fault = Literal[
+    "ok", "lose_request", "lose_answer", "503", "429", "400", "401", "403", "413", "html"
+]
 
 
 class LogGap(Exception):
