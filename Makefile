@@ -8,6 +8,7 @@ NICE_PIP := PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/pip install -qq --constraint 
 LINT_ENV := SAFEHOLD_SECRET_KEY=for-checks-only-$(shell printf 'x%.0s' $$(seq 50)) SAFEHOLD_HOME=$(CURDIR)/.safehold-check
 DEPLOY_ENV := $(LINT_ENV) SAFEHOLD_PUBLIC_URL=https://safehold.invalid
 PYTEST := $(BIN)/pytest
+BENCHES := $(filter-out __init__ service,$(basename $(notdir $(wildcard bench/*.py))))
 
 .PHONY: up setup test check quick e2e chromium bench format clean
 .DEFAULT_GOAL := up
@@ -43,7 +44,7 @@ chromium:
 	else echo "make: the browser tests need Chromium; ask for the package 'chromium', or run 'make check quick'." >&2; exit 1; fi
 
 bench: .venv/.dev .venv/.assets
-	for driver in bench/*.py; do $(BIN)/python $$driver || exit 1; done
+	for driver in $(BENCHES); do $(BIN)/python -m bench.$$driver || exit 1; done
 
 format: .venv/.dev
 	$(BIN)/ruff check --fix .
