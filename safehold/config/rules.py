@@ -14,21 +14,21 @@ def broken_rules(config: RunConfig) -> list[ConfigError]:
 
 
 def heads_divide_hidden(config: RunConfig) -> Iterator[ConfigError]:
-    """Each head gets the same part of the hidden size."""
+    """Each head gets the same part of the hidden size: `heads` divides `hidden`."""
     hidden, heads = config.network.hidden, config.network.heads
     if hidden % heads:
         yield ConfigError("network.heads", f"{heads} heads do not divide the hidden size {hidden}.")
 
 
 def mix_sums_to_one(config: RunConfig) -> Iterator[ConfigError]:
-    """Shares are shares of one whole."""
+    """The shares of `data.mix` sum to 1."""
     total = sum(config.data.mix.values())
     if config.data.mix and abs(total - 1) > SHARE_TOLERANCE:
         yield ConfigError("data.mix", f"The shares sum to {total:.6g}, not to 1.")
 
 
 def batch_divides(config: RunConfig) -> Iterator[ConfigError]:
-    """Every micro-batch of every device has the same number of sequences, at least one."""
+    """`global_batch` is a multiple of `devices` × `accumulation`: every micro-batch has the same size."""
     devices, accumulation = config.compute.devices, config.train.accumulation
     if config.train.global_batch % (devices * accumulation):
         yield ConfigError(
@@ -39,7 +39,7 @@ def batch_divides(config: RunConfig) -> Iterator[ConfigError]:
 
 
 def nodes_divide_devices(config: RunConfig) -> Iterator[ConfigError]:
-    """Every node has the same number of devices."""
+    """`nodes` divides `devices`."""
     devices, nodes = config.compute.devices, config.compute.nodes
     if devices % nodes:
         yield ConfigError(
@@ -48,7 +48,7 @@ def nodes_divide_devices(config: RunConfig) -> Iterator[ConfigError]:
 
 
 def minimum_below_peak(config: RunConfig) -> Iterator[ConfigError]:
-    """The rate falls to its minimum."""
+    """`min_lr` is at most `lr`."""
     if config.optimizer.min_lr > config.optimizer.lr:
         yield ConfigError(
             "optimizer.min_lr",
@@ -57,7 +57,7 @@ def minimum_below_peak(config: RunConfig) -> Iterator[ConfigError]:
 
 
 def warmup_fits(config: RunConfig) -> Iterator[ConfigError]:
-    """Warmup and the decay after it fit into the run; a decay needs at least one step."""
+    """Warmup and the decay after it fit into `steps`; a decay needs at least one step."""
     warmup, steps = config.optimizer.warmup_steps, config.train.steps
     decay = 0 if config.optimizer.schedule == "constant" else 1
     if warmup + decay > steps:
@@ -70,7 +70,7 @@ def warmup_fits(config: RunConfig) -> Iterator[ConfigError]:
 
 
 def an_anchor_is_written(config: RunConfig) -> Iterator[ConfigError]:
-    """At least one checkpoint is due before the run ends."""
+    """`anchor_every_steps` is at most `steps`: at least one checkpoint is written."""
     every, steps = config.checkpoint.anchor_every_steps, config.train.steps
     if every > steps:
         yield _steps(
@@ -81,7 +81,7 @@ def an_anchor_is_written(config: RunConfig) -> Iterator[ConfigError]:
 
 
 def intervals_fit(config: RunConfig) -> Iterator[ConfigError]:
-    """What is asked for every so many steps happens at least once."""
+    """`eval_every`, `snapshot_every_steps` and `log.every` are at most `steps`."""
     steps = config.train.steps
     intervals = {
         "checkpoint.snapshot_every_steps": config.checkpoint.snapshot_every_steps,

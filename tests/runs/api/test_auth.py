@@ -123,7 +123,6 @@ def test_a_bad_body_names_its_field(
     [
         ({"limit": 0}, "limit"),
         ({"limit": 1000}, "limit"),
-       
         ({"state": "odd"}, "state"),
     ],
 )
