@@ -56,7 +56,8 @@ def read(document: dict[str, Any]) -> Manifest | None:
 
 
 def parts_of(manifest: Manifest) -> list[Part]:
-    """Return the components in the manifest's order."""
+    """Return the components, the network first; the database keeps no order of a map."""
+    order = {name: place for place, name in enumerate(manifests.COMPONENTS)}
     files = {entry.path: entry for entry in manifest.files}
     return [
         Part(
@@ -66,7 +67,9 @@ def parts_of(manifest: Manifest) -> list[Part]:
             num_elements=sum(math.prod(tensor.shape) for tensor in component.tensors),
             dtypes=_dtypes(component.tensors),
         )
-        for name, component in manifest.components.items()
+        for name, component in sorted(
+            manifest.components.items(), key=lambda item: order.get(item[0], len(order))
+        )
     ]
 
 

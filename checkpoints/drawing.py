@@ -14,8 +14,10 @@ from checkpoints.selectors.lineage import Lineage
 from checkpoints.states import State
 from runs.models import Attempt
 
-COLUMN, LANE = 72, 64
-LEFT, TOP = 236, 30
+COLUMN, LANE = 72, 86
+LEFT, TOP = 16, 54
+# What a label over a lane takes at most; a branch leaves its checkpoint so far to the right, beside the step.
+LABEL, ELBOW, BEND = 270, 34, 10
 # Of a chain longer than this only its ends and what matters are drawn. A guess: what fits a screen.
 LONGEST_CHAIN = 6
 
@@ -72,12 +74,12 @@ class Lane:
     @property
     def text_y(self) -> int:
         """Where the name of the run is written."""
-        return self.y - 2
+        return self.y - 34
 
     @property
     def small_y(self) -> int:
         """Where attempt, config and data are written."""
-        return self.y + 14
+        return self.y - 19
 
     @property
     def data_short(self) -> str:
@@ -121,8 +123,10 @@ def draw(lineage: Lineage) -> Drawing:
         marks=tuple(marks.values()),
         gaps=tuple(_gaps(lineage, marks)),
         branches=tuple(_branches(lanes, marks, began)),
-        width=max([LEFT, *columns.values(), *(lane.x2 for lane in lanes)]) + COLUMN,
-        height=TOP + LANE * len(rows),
+        width=max(
+            max(columns.values(), default=LEFT) + COLUMN, *(lane.x1 + LABEL for lane in lanes)
+        ),
+        height=TOP + LANE * len(rows) - LANE // 2,
     )
 
 
@@ -166,7 +170,7 @@ def _lanes(
     lanes = []
     for attempt in lineage.attempts:
         origin = marks.get(began.get(attempt.pk, 0))
-        x1 = origin.x + COLUMN // 2 if origin else LEFT
+        x1 = origin.x + ELBOW + BEND if origin else LEFT
         own = saved[attempt.pk]
         lanes.append(
             Lane(
@@ -200,6 +204,8 @@ def _branches(
         origin = marks.get(began.get(lane.attempt.pk, 0))
         if origin is None:
             continue
-        middle = origin.x + COLUMN // 4
-        path = f"M{origin.x} {origin.y} C{middle} {origin.y} {origin.x} {lane.y} {lane.x1} {lane.y}"
+        path = (
+            f"M{origin.x} {origin.y} h{ELBOW - BEND} q{BEND} 0 {BEND} {BEND} V{lane.y - BEND} "
+            f"q0 {BEND} {BEND} {BEND}"
+        )
         yield Branch(path, is_fork=origin.checkpoint.run_id != lane.attempt.run_id)

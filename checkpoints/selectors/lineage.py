@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from django.db import connection
+from django.db.models import Q
 
 from checkpoints.models import Checkpoint, StartedFrom
 from checkpoints.states import State
@@ -69,11 +70,7 @@ def lineage_of(checkpoint: Checkpoint, *, projects: Iterable[Project]) -> Lineag
     visible = rows.filter(run__project__in=projects).select_related("run", "attempt")
     found = tuple(visible.order_by("step", "pk"))
     ids = {item.pk for item in found}
-    starts = tuple(
-        StartedFrom.objects.filter(checkpoint__in=ids, attempt__run__project__in=projects).order_by(
-            "pk"
-        )
-    )
+    starts = _starts(found, ids - above, projects)
     return Lineage(
         current=checkpoint,
         checkpoints=found,
@@ -84,6 +81,18 @@ def lineage_of(checkpoint: Checkpoint, *, projects: Iterable[Project]) -> Lineag
         num_hidden=rows.count() - len(found),
         is_cut=max(len(above), len(below)) >= MOST_CHECKPOINTS,
     )
+
+
+def _starts(
+    found: Iterable[Checkpoint], made: set[int], projects: Iterable[Project]
+) -> tuple[StartedFrom, ...]:
+    """Return the starts on the line: of an ancestor's other children only those that led here."""
+    rows = StartedFrom.objects.filter(attempt__run__project__in=projects)
+    on_line = Q(
+        attempt__in={item.attempt_id for item in found},
+        checkpoint__in={item.pk for item in found},
+    )
+    return tuple(rows.filter(on_line | Q(checkpoint__in=made)).order_by("pk"))
 
 
 def _walk(statement: str, checkpoint_id: int) -> set[int]:

@@ -60,9 +60,13 @@ def manifest(request: HttpRequest, checkpoint_id: int) -> HttpResponse:
     return response
 
 
-def _relatives(lineage: Lineage) -> list[tuple[Checkpoint, str]]:
+def _relatives(lineage: Lineage) -> list[tuple[Checkpoint, str, int | None]]:
+    steps = {item.pk: item.step for item in lineage.checkpoints}
     words = {"self": _("this one"), "ancestor": _("ancestor"), "descendant": _("descendant")}
-    return [(item, words[lineage.relation(item.pk)]) for item in lineage.checkpoints]
+    return [
+        (item, words[lineage.relation(item.pk)], steps.get(item.parent_id or 0))
+        for item in lineage.checkpoints
+    ]
 
 
 def proof_context(request: HttpRequest, checkpoint: Checkpoint) -> dict[str, Any]:

@@ -73,6 +73,12 @@ def test_an_attempt_that_saved_nothing_is_a_descendant_too(family):
     assert attempt in lineage(last).attempts
 
 
+def test_other_children_of_an_ancestor_are_no_relatives(family):
+    found = lineage(family["second"][1])
+    assert family["fork"][0].attempt not in found.attempts
+    assert len(draw(found).lanes) == 2
+
+
 def test_failed_and_unfinished_saves_made_nothing(family):
     last = family["second"][1]
     save(last.attempt, 400, "failed", error="no space")
