@@ -1,7 +1,4 @@
-"""How an attempt ended: from the wrapper's exit record, or from what was found instead of one.
-
-The record was written beside the trainer, so nothing in it is trusted to have a shape.
-"""
+"""How an attempt ended: from the wrapper's exit record, or from what was found instead of one."""
 
 import re
 import signal
@@ -10,6 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from runs.states import Outcome, State
+from workers import exit_records
 from workers.facts import AttemptFacts, End
 
 _MAX_MESSAGE_CHARACTERS = 2000
@@ -21,9 +19,10 @@ def of_exit(attempt: AttemptFacts, exit: Mapping[str, Any], *, is_forced: bool) 
     """Return the end of an attempt whose workload exited."""
     if not exit:
         return _without_record(attempt)
-    outcome, reason = _judge(attempt, exit, is_forced=is_forced)
-    at = _time(exit.get("ended_at")) or attempt.last_seen_at
-    return End(outcome, reason[:_MAX_MESSAGE_CHARACTERS], at=at, exit=exit)
+    record = exit_records.cleaned(exit)
+    outcome, reason = _judge(attempt, record, is_forced=is_forced)
+    at = _time(record["ended_at"]) or attempt.last_seen_at
+    return End(outcome, reason[:_MAX_MESSAGE_CHARACTERS], at=at, exit=record)
 
 
 def of_absence(attempt: AttemptFacts) -> End:
@@ -50,7 +49,7 @@ def _without_record(attempt: AttemptFacts) -> End:
 def _judge(
     attempt: AttemptFacts, exit: Mapping[str, Any], *, is_forced: bool
 ) -> tuple[Outcome, str]:
-    told, message = exit.get("outcome"), _text(exit.get("message"))
+    told, message = exit["outcome"], exit["message"]
     is_stopping = attempt.state is State.STOPPING
     if told == Outcome.FINISHED:
         return Outcome.FINISHED, message or "It finished."
@@ -60,7 +59,7 @@ def _judge(
         return Outcome.STOPPED, message or "It saved and stopped."
     if is_stopping and _was_ended_by_us(exit):
         return Outcome.STOPPED, "It was ended before it confirmed that it saved."
-    if _signal_of_wrapper(exit) is not None:
+    if exit["signal"]:
         return Outcome.TAKEN_AWAY, _taken_away(exit, message)
     if told == Outcome.STOPPED:
         return Outcome.STOPPED, message or "It stopped by itself."
@@ -68,23 +67,19 @@ def _judge(
 
 
 def _was_ended_by_us(exit: Mapping[str, Any]) -> bool:
-    signals = {rank.get("signal") for _, rank in _ranks(exit) if rank.get("signal")}
+    signals = {rank["signal"] for rank in exit["ranks"].values() if rank["signal"]}
     return bool(signals) and signals <= _OURS
 
 
-def _signal_of_wrapper(exit: Mapping[str, Any]) -> int | None:
-    number = exit.get("signal")
-    return number if isinstance(number, int) and not isinstance(number, bool) else None
-
-
 def _taken_away(exit: Mapping[str, Any], message: str) -> str:
-    name = _signal_name(_signal_of_wrapper(exit) or 0)
-    return f"Somebody outside sent {name} to the workload. {message}".strip()
+    return (
+        f"Somebody outside sent {_signal_name(exit['signal'])} to the workload. {message}".strip()
+    )
 
 
 def _failure(exit: Mapping[str, Any], message: str) -> str:
     """Return a sentence that names the first rank at fault and its signal or exit code."""
-    bad = {number: rank for number, rank in _ranks(exit) if _is_bad(rank)}
+    bad = {number: rank for number, rank in exit["ranks"].items() if _is_bad(rank)}
     if not bad:
         return message or "It failed without saying why."
     # The wrapper saw them end in time and names the first; the others only ended with it.
@@ -97,50 +92,33 @@ def _failure(exit: Mapping[str, Any], message: str) -> str:
 
 def _order(rank: Mapping[str, Any]) -> int:
     """Signals are news, those by which torchrun ends the other ranks are not."""
-    if rank.get("signal"):
+    if rank["signal"]:
         return 2 if rank["signal"] == signal.SIGTERM else 0
     return 1
 
 
 def _cause(number: str, rank: Mapping[str, Any]) -> str:
-    if killer := rank.get("signal"):
+    if killer := rank["signal"]:
         return f"Rank {number} was ended by signal {killer} ({_signal_name(killer)})."
-    error = _last_line(rank.get("error"))
-    text = f"Rank {number} failed with exit code {rank.get('exit_code')}"
-    return f"{text}: {error}" if error else f"{text}."
+    lines = rank["error"].strip().splitlines()
+    text = f"Rank {number} failed with exit code {rank['exit_code']}"
+    return f"{text}: {lines[-1]}" if lines else f"{text}."
 
 
 def _is_bad(rank: Mapping[str, Any]) -> bool:
-    return bool(rank.get("signal")) or bool(rank.get("exit_code"))
+    return bool(rank["signal"] or rank["exit_code"])
 
 
-def _ranks(exit: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
-    ranks = exit.get("ranks")
-    if not isinstance(ranks, Mapping):
-        return []
-    pairs = [(str(key), rank) for key, rank in ranks.items() if isinstance(rank, Mapping)]
-    return sorted(pairs, key=lambda pair: (len(pair[0]), pair[0]))
-
-
-def _signal_name(number: object) -> str:
+def _signal_name(number: int) -> str:
     try:
-        return signal.Signals(int(str(number))).name
+        return signal.Signals(number).name
     except ValueError:
         return f"signal {number}"
 
 
-def _last_line(text: object) -> str:
-    lines = _text(text).strip().splitlines()
-    return lines[-1] if lines else ""
-
-
-def _text(value: object) -> str:
-    return value.replace("\0", "") if isinstance(value, str) else ""
-
-
-def _time(value: object) -> datetime | None:
+def _time(text: str) -> datetime | None:
     try:
-        at = datetime.fromisoformat(_text(value))
+        at = datetime.fromisoformat(text)
     except ValueError:
         return None
     return at if at.tzinfo else at.replace(tzinfo=UTC)

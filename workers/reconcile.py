@@ -119,17 +119,25 @@ def _not_started(
     if seen.is_fenced:
         message = trouble.message if trouble else "Its name was closed before it started."
         return [End(Outcome.COULD_NOT_START, message)]
-    if trouble is None:
-        return [Submit()]
-    if trouble.is_final or now - attempt.state_at >= run.limits.start_timeout:
+    if trouble is not None and trouble.is_final:
         return [Fence()]
-    return [Submit()] if now >= trouble.retry_at else []
+    if trouble is not None and now - attempt.state_at >= run.limits.start_timeout:
+        return [Fence()]
+    return _submit_again(attempt, now)
+
+
+def _submit_again(attempt: AttemptFacts, now: datetime) -> list[Action]:
+    trouble = attempt.trouble
+    return [Submit()] if trouble is None or now >= trouble.retry_at else []
 
 
 def _alive(run: RunFacts, attempt: AttemptFacts, seen: Observation, now: datetime) -> list[Action]:
     if attempt.state is State.REQUESTED:
-        return [Move(State.SUBMITTING, "Its workload was found.")]
+        return [Move(State.SUBMITTING)]
     if attempt.state is State.SUBMITTING:
+        if not seen.handle and not attempt.has_handle:
+            # Somebody is about to start it, and may die before: a start adopts it, or is the first.
+            return _submit_again(attempt, now)
         return [RecordHandle(), Move(_before_running(seen), seen.reason)]
     contact = _contact(run, attempt, now)
     if not attempt.has_handle or seen.where not in {"", attempt.where}:

@@ -4,7 +4,8 @@ import math
 from collections.abc import Iterator
 from datetime import timedelta
 
-from hypothesis import settings, strategies as st
+from hypothesis import settings
+from hypothesis import strategies as st
 from hypothesis.stateful import (
     Bundle,
     RuleBasedStateMachine,

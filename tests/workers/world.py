@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 
-from runs.states import MOVES, OPEN_STATES, Desired, State
 from runs.services.contact import state_after
+from runs.states import MOVES, OPEN_STATES, Desired, State
 from workers import facts as f
 from workers.launchers.base import Observation, Presence
 from workers.reconcile import decide
