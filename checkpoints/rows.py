@@ -73,7 +73,9 @@ class Proof:
 
 def rows_of(checkpoints: Iterable[Checkpoint]) -> list[Row]:
     """Return the lines of checkpoints that a selector read with `open_verifications`."""
-    return [Row(item, next(iter(item.open_verifications), None)) for item in checkpoints]
+    return [
+        Row(item, next(iter(getattr(item, "open_verifications", ())), None)) for item in checkpoints
+    ]
 
 
 def proof_of(checkpoint: Checkpoint) -> Proof:

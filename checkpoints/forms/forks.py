@@ -20,7 +20,7 @@ class ForkForm(forms.Form):
         run = checkpoint.run
         step = f"{checkpoint.step:,}"
         first = {"name": f"{run.name} from {step}"[:120], "config": run.config_id, "launch": True}
-        super().__init__(*args, initial=first, **kwargs)
+        super().__init__(*args, **{"initial": first, **kwargs})
         configs = Config.objects.filter(project_id=run.project_id)
         self.fields["config"].queryset = configs  # type: ignore[attr-defined]
         # The choices a page shows; any config of the project is taken.

@@ -74,7 +74,9 @@ def lineage_of(checkpoint: Checkpoint, *, projects: Iterable[Project]) -> Lineag
     return Lineage(
         current=checkpoint,
         checkpoints=found,
-        attempts=_attempts({item.attempt_id for item in (*found, *starts)}),
+        attempts=_attempts(
+            {item.attempt_id for item in found} | {item.attempt_id for item in starts}
+        ),
         starts=starts,
         ancestors=frozenset(above & ids),
         descendants=frozenset(below & ids),

@@ -14,6 +14,7 @@ from checkpoints.forms.forks import ForkForm
 from checkpoints.models import Checkpoint
 from checkpoints.services import registry, verification
 from checkpoints.views.pages import proof_context
+from controlplane.common.api import caller
 from controlplane.common.errors import SafeholdError
 from runs.models import Run
 from runs.services import preflight, runs
@@ -21,23 +22,23 @@ from runs.services import preflight, runs
 
 @require_POST
 def verify(request: HttpRequest, checkpoint_id: int) -> HttpResponse:
-    checkpoint = access.checkpoint_for(request.user, checkpoint_id, change=True)
-    verification.request(checkpoint=checkpoint, user=request.user)
+    checkpoint = access.checkpoint_for(caller(request), checkpoint_id, change=True)
+    verification.request(checkpoint=checkpoint, user=caller(request))
     return _done(request, checkpoint, _("Verification asked for."))
 
 
 @require_POST
 def pin(request: HttpRequest, checkpoint_id: int) -> HttpResponse:
-    checkpoint = access.checkpoint_for(request.user, checkpoint_id, change=True)
+    checkpoint = access.checkpoint_for(caller(request), checkpoint_id, change=True)
     is_pinned = request.POST.get("pinned") == "yes"
-    registry.pin(checkpoint=checkpoint, user=request.user, is_pinned=is_pinned)
+    registry.pin(checkpoint=checkpoint, user=caller(request), is_pinned=is_pinned)
     said = _("Pinned: no clean-up removes it.") if is_pinned else _("No longer pinned.")
     return _done(request, checkpoint, said)
 
 
 @require_http_methods(["GET", "POST"])
 def fork(request: HttpRequest, checkpoint_id: int) -> HttpResponse:
-    checkpoint = access.checkpoint_for(request.user, checkpoint_id, change=True)
+    checkpoint = access.checkpoint_for(caller(request), checkpoint_id, change=True)
     recovery.require_usable(checkpoint)
     if request.method == "GET":
         return _fork_page(request, checkpoint, ForkForm(checkpoint=checkpoint))
@@ -50,9 +51,9 @@ def fork(request: HttpRequest, checkpoint_id: int) -> HttpResponse:
 
 @require_POST
 def resume(request: HttpRequest, checkpoint_id: int) -> HttpResponse:
-    checkpoint = access.checkpoint_for(request.user, checkpoint_id, change=True)
+    checkpoint = access.checkpoint_for(caller(request), checkpoint_id, change=True)
     start = recovery.facts_of(recovery.require_usable(checkpoint))
-    runs.request_resume(run=checkpoint.run, user=request.user, from_checkpoint=start)
+    runs.request_resume(run=checkpoint.run, user=caller(request), from_checkpoint=start)
     said = _("Resume from step %(step)s asked for.") % {"step": f"{checkpoint.step:,}"}
     messages.success(request, said)
     return redirect("runs:run_detail", checkpoint.run_id)
@@ -62,7 +63,7 @@ def _forked(request: HttpRequest, checkpoint: Checkpoint, wanted: dict[str, Any]
     config = wanted["config"]
     launcher = str((config.document.get("compute") or {}).get("launcher", "local"))
     run = runs.create_run(
-        user=request.user,
+        user=caller(request),
         project=checkpoint.run.project,
         config=config,
         name=wanted["name"],
@@ -78,7 +79,7 @@ def _forked(request: HttpRequest, checkpoint: Checkpoint, wanted: dict[str, Any]
 
 def _launch(request: HttpRequest, run: Run) -> None:
     try:
-        preflight.launch(run=run, user=request.user)
+        preflight.launch(run=run, user=caller(request))
     except SafeholdError as error:
         # The run is there; its own page says what stands against the launch.
         messages.error(request, " ".join(filter(None, [error.message, error.hint])))

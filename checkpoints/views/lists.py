@@ -10,6 +10,7 @@ from django.views.decorators.http import require_GET
 from checkpoints import rows, selectors
 from checkpoints.forms.filters import KINDS, ORDERS, PINS, STATES, FilterForm
 from controlplane.common.access import role_of
+from controlplane.common.api import caller
 from controlplane.common.models import Role
 from runs import access as run_access
 from runs import listings
@@ -42,7 +43,7 @@ def index(request: HttpRequest) -> HttpResponse:
 
 @require_GET
 def of_run(request: HttpRequest, run_id: int) -> HttpResponse:
-    run = run_access.run_for(request.user, run_id)
+    run = run_access.run_for(caller(request), run_id)
     if not getattr(request, "htmx", False):
         return redirect(f"{reverse('checkpoints:index')}?run={run.pk}")
     return render(request, "checkpoints/_of_run.html", _of_run(request, run))
@@ -51,7 +52,7 @@ def of_run(request: HttpRequest, run_id: int) -> HttpResponse:
 def _of_run(request: HttpRequest, run: Run) -> dict[str, Any]:
     cursor = request.GET.get("cursor", "")
     page = listings.page_of(selectors.for_run(run), cursor=cursor)
-    role = role_of(request.user, run.project_id)
+    role = role_of(caller(request), run.project_id)
     return {
         "run": run,
         "rows": rows.rows_of(page.rows),

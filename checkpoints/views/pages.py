@@ -12,13 +12,14 @@ from checkpoints import access, contents, drawing, rows, selectors
 from checkpoints.models import Checkpoint
 from checkpoints.selectors.lineage import Lineage, lineage_of
 from controlplane.common.access import projects_of, role_of
+from controlplane.common.api import caller
 from controlplane.common.models import Role
 
 
 @require_GET
 def detail(request: HttpRequest, checkpoint_id: int) -> HttpResponse:
-    checkpoint = access.checkpoint_for(request.user, checkpoint_id, manifest=True)
-    lineage = lineage_of(checkpoint, projects=projects_of(request.user))
+    checkpoint = access.checkpoint_for(caller(request), checkpoint_id, manifest=True)
+    lineage = lineage_of(checkpoint, projects=projects_of(caller(request)))
     manifest = contents.read(checkpoint.manifest)
     context = {
         **proof_context(request, checkpoint),
@@ -33,13 +34,13 @@ def detail(request: HttpRequest, checkpoint_id: int) -> HttpResponse:
 
 @require_GET
 def proof(request: HttpRequest, checkpoint_id: int) -> HttpResponse:
-    checkpoint = access.checkpoint_for(request.user, checkpoint_id)
+    checkpoint = access.checkpoint_for(caller(request), checkpoint_id)
     return render(request, "checkpoints/_proof.html", proof_context(request, checkpoint))
 
 
 @require_GET
 def tensors(request: HttpRequest, checkpoint_id: int, part: str) -> HttpResponse:
-    checkpoint = access.checkpoint_for(request.user, checkpoint_id, manifest=True)
+    checkpoint = access.checkpoint_for(caller(request), checkpoint_id, manifest=True)
     manifest = contents.read(checkpoint.manifest)
     text, start = request.GET.get("q", ""), request.GET.get("start", "")
     number = int(start) if start.isdecimal() and len(start) < 10 else 0
@@ -52,7 +53,7 @@ def tensors(request: HttpRequest, checkpoint_id: int, part: str) -> HttpResponse
 
 @require_GET
 def manifest(request: HttpRequest, checkpoint_id: int) -> HttpResponse:
-    checkpoint = access.checkpoint_for(request.user, checkpoint_id, manifest=True)
+    checkpoint = access.checkpoint_for(caller(request), checkpoint_id, manifest=True)
     text = json.dumps(checkpoint.manifest, indent=1, ensure_ascii=False) + "\n"
     response = HttpResponse(text, content_type="application/json")
     name = f"run-{checkpoint.run_id}-step-{checkpoint.step}-manifest.json"
@@ -71,7 +72,7 @@ def _relatives(lineage: Lineage) -> list[tuple[Checkpoint, str, int | None]]:
 
 def proof_context(request: HttpRequest, checkpoint: Checkpoint) -> dict[str, Any]:
     """Return what the proof and the acts of a checkpoint need."""
-    role = role_of(request.user, checkpoint.run.project_id)
+    role = role_of(caller(request), checkpoint.run.project_id)
     return {
         "checkpoint": checkpoint,
         "run": checkpoint.run,
