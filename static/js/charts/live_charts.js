@@ -98,6 +98,8 @@ export class LiveCharts {
     // An answer to a question that nobody asks any more.
     if (this.isGone || asked !== this.settings.axis || zoom !== this.zoom || !response) return;
     const answer = await response.json();
+    if (this.isAxisNew) this.store = new Store();
+    this.isAxisNew = false;
     if (figures === this.figures) this.store.numAppended = 0;
     this.store.take(names, answer);
     this.#redraw();
@@ -124,7 +126,7 @@ export class LiveCharts {
     this.#showSmoothing();
     root.querySelector("[data-axis]").addEventListener("change", (event) => {
       this.#set({ axis: event.target.value });
-      this.store = new Store();
+      this.isAxisNew = true; // the old curves stay until the new ones are there
       this.zoomTo(null);
     });
     smoothing.addEventListener("input", () => this.#set({ smoothing: Number(smoothing.value) }));

@@ -1,0 +1,121 @@
+"""What holds on every page: the keyboard, both themes, a phone, no complaint of the browser."""
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from runs.models import PreflightReport
+from runs.services import cards
+from tests.e2e.browsing import Person, running, signed_in
+from tests.live_service import LiveService
+
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(180)]
+PHONE = {"width": 390, "height": 844}
+
+
+@pytest.fixture
+def person(page: Page, live_service_module: LiveService) -> Iterator[Person]:
+    someone = signed_in(page, live_service_module)
+    yield someone
+    assert someone.faults == []
+
+
+@pytest.fixture
+def paths(person: Person) -> list[str]:
+    """Return every page, with something on it."""
+    sender = running(person, "a run whose name is longer than anybody on call would like it to be")
+    sender.send(50)
+    run, config = sender.attempt.run_id, sender.attempt.run.config
+    card = cards.create_card(user=person.user, project=person.project, name="Card")
+    report = PreflightReport.objects.create(
+        config=config, config_hash=config.hash, state="done", verdict="pass"
+    )
+    tabs = ["", "timeline/", "attempts/", "logs/", "checkpoints/", "proof/"]
+    return [
+        "/runs/", "/runs/new/", "/cards/", "/cards/new/", f"/cards/{card.pk}/", "/configs/", "/configs/new/",
+        f"/configs/{config.pk}/", f"/configs/{config.pk}/diff/", "/preflight/", f"/preflight/{report.pk}/", "/checkpoints/",
+        *[f"/runs/{run}/{tab}" for tab in tabs],
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_every_page_fits_a_phone_in_both_themes(
+    person: Person, paths: list[str], theme: str
+) -> None:
+    person.page.emulate_media(color_scheme=theme)
+    person.page.set_viewport_size(PHONE)
+    for path in paths:
+        person.open(path)
+        expect(person.page.locator("html")).to_have_attribute("data-bs-theme", theme)
+        person.page.wait_for_load_state("networkidle")
+        wide = person.page.evaluate(
+            "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+        )
+        assert wide <= 0, f"{path} is {wide} px too wide"
+
+
+def test_the_chosen_theme_is_kept(person: Person) -> None:
+    person.page.get_by_role("button", name="Switch between light and dark").click()
+    chosen = person.page.locator("html").get_attribute("data-bs-theme")
+    person.open("/cards/")
+    expect(person.page.locator("html")).to_have_attribute("data-bs-theme", chosen or "")
+
+
+def test_the_keyboard_goes_everywhere(person: Person) -> None:
+    first, second = running(person, "first run"), running(person, "second run")
+    page = person.page
+    person.open("/cards/")
+    page.keyboard.press("g")
+    page.keyboard.press("r")
+    expect(page.get_by_role("heading", name="Runs", exact=True)).to_be_visible()
+    page.keyboard.press("j")
+    expect(page.locator(f"#run-{second.attempt.run_id}")).to_have_attribute("aria-selected", "true")
+    page.keyboard.press("j")
+    page.keyboard.press("k")
+    page.keyboard.press("j")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="first run")).to_be_visible()
+    assert page.url.endswith(f"/runs/{first.attempt.run_id}/")
+
+
+def test_slash_searches_and_question_mark_helps(person: Person) -> None:
+    running(person, "alpha")
+    running(person, "beta")
+    page = person.page
+    person.open("/configs/")
+    page.keyboard.press("?")
+    expect(page.get_by_role("dialog")).to_contain_text("next and previous row")
+    page.keyboard.press("Escape")
+    page.keyboard.press("/")
+    page.keyboard.type("alp")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("link", name="alpha")).to_be_visible()
+    expect(page.get_by_role("link", name="beta")).to_have_count(0)
+
+
+def test_stopping_asks_first_and_names_the_run(person: Person) -> None:
+    sender = running(person, "precious")
+    page = person.page
+    person.open(f"/runs/{sender.attempt.run_id}/")
+    page.get_by_role("button", name="Force stop").click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog).to_contain_text("Force precious to stop?")
+    expect(dialog).to_contain_text("is lost")
+    dialog.get_by_role("button", name="Cancel").click()
+    sender.attempt.run.refresh_from_db()
+    assert sender.attempt.run.desired == "running"
+
+
+def test_acts_work_without_script(person: Person) -> None:
+    sender = running(person, "plain")
+    browser = person.page.context.browser
+    assert browser is not None
+    context = browser.new_context(
+        java_script_enabled=False, storage_state=person.page.context.storage_state()
+    )
+    page = context.new_page()
+    page.goto(f"{person.service.url}/runs/{sender.attempt.run_id}/")
+    page.get_by_role("button", name="Pause").click()
+    expect(page.get_by_role("status").first).to_contain_text("Pause asked for")
+    context.close()

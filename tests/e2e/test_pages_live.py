@@ -1,0 +1,111 @@
+"""Pages that are open follow the training without a reload, and say so when they cannot."""
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.e2e.browsing import Person, running, signed_in
+from tests.live_service import LiveService
+
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(180)]
+
+
+@pytest.fixture
+def person(page: Page, live_service_module: LiveService) -> Iterator[Person]:
+    """Someone signed in, whose browser had nothing to complain about in the end."""
+    someone = signed_in(page, live_service_module)
+    yield someone
+    assert someone.faults == []
+
+
+def test_a_line_of_the_list_moves(person: Person) -> None:
+    sender = running(person)
+    person.open("/runs/")
+    line = person.page.locator(f"#run-{sender.attempt.run_id}")
+    expect(line).to_contain_text("gpt-tiny")
+    for _ in range(3):
+        sender.send(10)
+    expect(line.locator("progress")).to_have_attribute("value", "30")
+    expect(line).to_contain_text("33.3")
+    expect(line).to_contain_text("30.0 k")
+
+
+def test_a_new_run_comes_into_the_open_list(person: Person) -> None:
+    running(person, "first")
+    person.open("/runs/")
+    sender = running(person, "second")
+    sender.send(5)
+    expect(person.page.get_by_role("link", name="second")).to_be_visible()
+
+
+def test_curves_move_without_a_reload(person: Person) -> None:
+    sender = running(person)
+    sender.send(100)
+    person.open(f"/runs/{sender.attempt.run_id}/")
+    reading = person.page.locator("[data-panel]", has_text="Loss").first.locator("[data-readings]")
+    expect(reading).to_contain_text("10")
+    person.page.evaluate("window.wasNotReloaded = true")
+    sender.send(900)
+    expect(reading).to_contain_text(re.compile(r"loss 1\b"))
+    expect(person.page.locator("[data-live-step]")).to_contain_text("1.00 k")
+    assert person.page.evaluate("window.wasNotReloaded")
+
+
+def test_a_metric_that_is_logged_for_the_first_time_gets_its_panel(person: Person) -> None:
+    sender = running(person)
+    person.open(f"/runs/{sender.attempt.run_id}/")
+    expect(person.page.locator("[data-panel][data-empty]")).to_have_count(6)
+    sender.send(2, train__loss=[2.0, 1.5], loss__code=[3.0, 2.5])
+    loss = person.page.locator("[data-panel]", has_text="Loss").first
+    expect(loss.locator("[data-readings]")).to_contain_text("1.50", timeout=15_000)
+    expect(person.page.locator("[data-chart-group] summary")).to_contain_text("loss")
+
+
+def test_a_value_that_is_not_finite_is_shown_as_such(person: Person) -> None:
+    sender = running(person)
+    person.open("/runs/")
+    sender.send(3, train__loss=[2.0, float("nan"), float("inf")])
+    line = person.page.locator(f"#run-{sender.attempt.run_id} .cell-loss")
+    expect(line).to_contain_text("∞")
+
+
+def test_the_axis_smoothing_and_zoom_ask_for_the_points_they_need(person: Person) -> None:
+    sender = running(person)
+    sender.send(3000, train__loss=[100.0] * 1500 + [1.0] * 1500)
+    person.open(f"/runs/{sender.attempt.run_id}/")
+    page, chart = person.page, person.page.locator("[data-canvas][data-drawn]").first
+    expect(chart).to_be_visible()
+    with page.expect_request(lambda request: "x=step" in request.url):
+        page.get_by_text("Steps", exact=True).click()
+    page.locator("[data-smoothing]").fill("0.9")
+    expect(chart.locator(".u-over")).to_be_visible()
+    box = chart.locator(".u-over").bounding_box()
+    assert box is not None
+    with page.expect_request(lambda request: "from=" in request.url and "to=" in request.url):
+        page.mouse.move(box["x"] + box["width"] * 0.2, box["y"] + 40)
+        page.mouse.down()
+        page.mouse.move(box["x"] + box["width"] * 0.4, box["y"] + 40, steps=5)
+        page.mouse.up()
+    page.get_by_role("button", name="Reset zoom").click()
+    expect(page.get_by_role("button", name="Reset zoom")).to_be_hidden()
+
+
+def test_a_page_says_since_when_it_is_out_of_date_and_catches_up(
+    page: Page, live_service: LiveService
+) -> None:
+    person = signed_in(page, live_service)
+    sender = running(person)
+    sender.send(10)
+    person.open(f"/runs/{sender.attempt.run_id}/")
+    expect(page.locator("[data-readings]").first).to_contain_text("100")
+    live_service.kill("web")
+    expect(page.locator("[data-stale]")).to_contain_text("Out of date since")
+    live_service.start_process("web")
+    live_service.wait_ready()
+    sender.send(90)
+    expect(page.locator("[data-stale]")).to_be_hidden(timeout=40_000)
+    expect(page.locator("[data-readings]").first).to_contain_text(
+        re.compile(r"loss 10\b"), timeout=10_000
+    )
