@@ -4,13 +4,9 @@ Quick facts (config, tokenizer, checkpoint root) are gathered where they are ask
 they are small; larger ones are read by the task `workers.preflight`.
 """
 
-import time
-from collections.abc import Callable, Collection, Sequence
-from datetime import timedelta
+from collections.abc import Collection, Sequence
 from typing import Any
 
-from django.db import transaction
-from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from controlplane.common import access, audit
@@ -18,7 +14,7 @@ from controlplane.common.errors import Conflict, Invalid
 from controlplane.common.models import Role, User
 from controlplane.common.queue import wake
 from runs.models import Attempt, Config, PreflightReport, Run
-from runs.services import events, runs
+from runs.services import checking, events, runs
 from safehold.findings import Finding
 from safehold.preflight import Report, chosen, facts_of, run_checks
 from safehold.preflight.gathering.data import shards_of
@@ -26,9 +22,6 @@ from safehold.preflight.gathering.data import shards_of
 State = PreflightReport.State
 # About a second of reading on one core; a request should not wait for longer.
 SMALL_DATA_BYTES = 64 << 20
-# A worker that reads renews its lease every few thousand lines; one that is silent for so long is gone.
-LEASE = timedelta(seconds=60)
-_RENEW_SECONDS = 5.0
 
 
 def request(*, config: Config, user: User, only: Sequence[str] = ()) -> PreflightReport:
@@ -53,31 +46,9 @@ def request(*, config: Config, user: User, only: Sequence[str] = ()) -> Prefligh
     if "data" in groups and _data_bytes(config) > SMALL_DATA_BYTES:
         wake("workers.preflight", report_id=report.pk)
     else:
-        carry_out(report_id=report.pk)
+        checking.carry_out(report_id=report.pk)
         report.refresh_from_db()
     return report
-
-
-def carry_out(*, report_id: int) -> None:
-    """Gather, judge, record; safe to repeat, and done by one at a time."""
-    report = _claim(report_id)
-    if report is None:
-        return
-    try:
-        facts = facts_of(report.config.document, report.only, _progress(report))
-        found = run_checks(facts, report.only)
-    except Exception as error:
-        _end(report, state=State.FAILED, error=f"The checks could not be run: {error!r}")
-        raise
-    document = found.to_dict()
-    _end(report, state=State.DONE, verdict=document["verdict"], findings=document["findings"])
-
-
-def left_behind() -> QuerySet[PreflightReport]:
-    """Return the reports that nobody works on: their message was lost, or their worker died."""
-    now = timezone.now()
-    lost = Q(state=State.REQUESTED, requested_at__lt=now - timedelta(seconds=5))
-    return PreflightReport.objects.filter(lost | Q(state=State.RUNNING, lease_until__lt=now))
 
 
 def newest_whole(config: Config) -> PreflightReport | None:
@@ -180,34 +151,3 @@ def _data_bytes(config: Config) -> int:
         return sum(shard.stat().st_size for path in paths for shard in shards_of(path))
     except OSError:
         return 0
-
-
-def _claim(report_id: int) -> PreflightReport | None:
-    now = timezone.now()
-    free = Q(state=State.REQUESTED) | Q(state=State.RUNNING, lease_until__lt=now)
-    taken = PreflightReport.objects.filter(free, pk=report_id).update(
-        state=State.RUNNING, started_at=now, lease_until=now + LEASE
-    )
-    return PreflightReport.objects.select_related("config").get(pk=report_id) if taken else None
-
-
-def _progress(report: PreflightReport) -> Callable[[int, int], None]:
-    told_at = time.monotonic()
-
-    def tell(done_bytes: int, total_bytes: int) -> None:
-        nonlocal told_at
-        if time.monotonic() - told_at < _RENEW_SECONDS:
-            return
-        told_at = time.monotonic()
-        PreflightReport.objects.filter(pk=report.pk, state=State.RUNNING).update(
-            progress={"done_bytes": done_bytes, "total_bytes": total_bytes},
-            lease_until=timezone.now() + LEASE,
-        )
-
-    return tell
-
-
-@transaction.atomic
-def _end(report: PreflightReport, **changes: Any) -> None:
-    values = {"ended_at": timezone.now(), "lease_until": None, **changes}
-    PreflightReport.objects.filter(pk=report.pk, state=State.RUNNING).update(**values)

@@ -4,20 +4,9 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from safehold.config.sections import (
-    Checkpoint,
-    Code,
-    Compute,
-    Data,
-    Log,
-    Network,
-    Optimizer,
-    Section,
-    Text,
-    Tokenizer,
-    Train,
-    describe,
-)
+from safehold.config.base import Section, Text, describe
+from safehold.config.sections import Code, Compute, Data, Network, Tokenizer
+from safehold.config.training import Checkpoint, Log, Optimizer, Train
 
 SCHEMA_VERSION = 1
 

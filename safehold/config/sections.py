@@ -5,58 +5,13 @@ A value is never guessed: types are strict, unknown names are refused, and there
 where a field allows it.
 """
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BeforeValidator, Field
 
-PATH_CHARACTERS = 4096  # PATH_MAX of Linux
+from safehold.config.base import PATH_CHARACTERS, Path, Section, Text, as_tuple, describe
+
 DIGEST = r"^$|^(blake3|sha256):[0-9a-f]{64}$"
-
-
-def plain_text(value: str) -> str:
-    """Refuse characters that no file name, log line or PostgreSQL text can carry."""
-    return _without_controls(value, "")
-
-
-def prose(value: str) -> str:
-    """Take line breaks and tabs too."""
-    return _without_controls(value, "\n\r\t")
-
-
-def _without_controls(value: str, allowed: str) -> str:
-    for character in value:
-        if (ord(character) < 32 or ord(character) == 127) and character not in allowed:
-            raise ValueError(f"holds the control character U+{ord(character):04X}")
-        if 0xD800 <= ord(character) <= 0xDFFF:
-            raise ValueError(f"holds half of a surrogate pair, U+{ord(character):04X}")
-    return value
-
-
-def as_tuple(value: object) -> object:
-    """Take the list that TOML, YAML and JSON give for a pair."""
-    return tuple(value) if isinstance(value, list) else value
-
-
-Text = Annotated[str, AfterValidator(plain_text)]
-Prose = Annotated[str, AfterValidator(prose)]
-Path = Annotated[str, Field(max_length=PATH_CHARACTERS), AfterValidator(plain_text)]
-Beta = Annotated[float, Field(ge=0, lt=1)]
-
-
-def describe(
-    title: str, description: str, *, unit: str = "", example: Any = None, **bounds: Any
-) -> Any:
-    """Return a pydantic field; without `default` it must be given, and a form then starts with `example`."""
-    extra: dict[str, Any] = {"unit": unit}
-    if example is not None:
-        extra["example"] = example
-    return Field(title=title, description=description, json_schema_extra=extra, **bounds)
-
-
-class Section(BaseModel):
-    """A part of the config: strict types, no unknown names, never changed once read."""
-
-    model_config = ConfigDict(strict=True, extra="forbid", frozen=True, allow_inf_nan=False)
 
 
 class Network(Section):
@@ -139,113 +94,6 @@ class Tokenizer(Section):
         default="",
         pattern=DIGEST,
     )
-
-
-class Train(Section):
-    """How long, in what portions, from which seed."""
-
-    steps: int = describe(
-        "Steps", "Optimizer updates of the whole run.", unit="steps", ge=1, lt=2**53, example=2000
-    )
-    global_batch: int = describe(
-        "Global batch",
-        "Sequences of one optimizer update, all devices and accumulation together.",
-        unit="sequences",
-        ge=1,
-        lt=2**53,
-        example=64,
-    )
-    accumulation: int = describe(
-        "Accumulation",
-        "Micro-batches a device adds up before an update.",
-        unit="micro-batches",
-        default=1,
-        ge=1,
-    )
-    seed: int = describe("Seed", "Of initialisation and data order.", default=0, ge=0, lt=2**32)
-    precision: Literal["fp32", "bf16", "fp16"] = describe(
-        "Precision", "Of the forward and backward pass; optimizer states stay fp32.", default="bf16"
-    )
-    eval_every: int = describe("Evaluate every", "0: never.", unit="steps", default=0, ge=0)
-
-
-class Optimizer(Section):
-    """Optimizer and learning-rate schedule, counted in optimizer updates."""
-
-    name: Literal["adamw"] = describe("Optimizer", "The update rule.", default="adamw")
-    lr: float = describe(
-        "Peak learning rate", "Reached at the end of the warmup.", gt=0, le=10, example=3e-4
-    )
-    min_lr: float = describe(
-        "Minimum learning rate",
-        "Where cosine and linear end; usually a tenth of the peak.",
-        default=0.0,
-        ge=0,
-        le=10,
-    )
-    warmup_steps: int = describe(
-        "Warmup",
-        "Updates over which the rate rises linearly from 0.",
-        unit="steps",
-        default=0,
-        ge=0,
-    )
-    schedule: Literal["cosine", "linear", "constant"] = describe(
-        "Schedule",
-        "Course of the rate from the end of the warmup to the last step.",
-        default="cosine",
-    )
-    betas: Annotated[tuple[Beta, Beta], BeforeValidator(as_tuple)] = describe(
-        "Betas", "Decay of the first and second moment.", default=(0.9, 0.95)
-    )
-    eps: float = describe(
-        "Epsilon", "Added to the root of the second moment.", default=1e-8, gt=0, le=1
-    )
-    weight_decay: float = describe(
-        "Weight decay", "Decoupled, on matrices.", default=0.1, ge=0, le=10
-    )
-    clip: float = describe(
-        "Gradient clip", "Largest global norm of the gradient.", default=1.0, gt=0
-    )
-
-
-class Checkpoint(Section):
-    """Where and how often the state is saved."""
-
-    root: Path = describe(
-        "Checkpoint root",
-        "A folder for all runs; each run gets its own below it.",
-        min_length=1,
-        example="/checkpoints",
-    )
-    anchor_every_steps: int = describe(
-        "Anchor every",
-        "Steps between checkpoints that are saved synchronously.",
-        unit="steps",
-        ge=1,
-        example=500,
-    )
-    snapshot_every_steps: int = describe(
-        "Snapshot every",
-        "Steps between checkpoints saved in the background; 0: none.",
-        unit="steps",
-        default=0,
-        ge=0,
-    )
-    keep_anchors: int = describe(
-        "Keep anchors",
-        "The newest so many are kept.",
-        unit="checkpoints",
-        default=3,
-        ge=1,
-        le=10_000,
-    )
-
-
-class Log(Section):
-    """How often metrics are logged."""
-
-    every: int = describe("Log every", "Steps between records.", unit="steps", default=1, ge=1)
 
 
 class Compute(Section):

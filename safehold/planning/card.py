@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field
 
 from safehold.config import parse_as
-from safehold.config.sections import Prose, Section, Text, as_tuple, describe
+from safehold.config.base import Prose, Section, Text, as_tuple, describe
 from safehold.planning.compute import ComputeEstimate, estimate
 from safehold.planning.memory import MemoryLedger, MemoryPlan, ledger
 from safehold.planning.network import Shape, parameter_count

@@ -3,17 +3,17 @@
 from celery import shared_task
 
 from controlplane.common.queue import wake
-from runs.services import preflight as service
+from runs.services import checking
 
 
 @shared_task(name="workers.preflight", acks_late=True)
 def preflight(*, report_id: int) -> None:
     """Run the checks of one report; safe to repeat, since the report is claimed with a lease."""
-    service.carry_out(report_id=report_id)
+    checking.carry_out(report_id=report_id)
 
 
 @shared_task(name="workers.preflight_left_behind")
 def preflight_left_behind() -> None:
     """Wake again what nobody works on."""
-    for report_id in service.left_behind().values_list("pk", flat=True)[:100]:
+    for report_id in checking.left_behind().values_list("pk", flat=True)[:100]:
         wake("workers.preflight", report_id=report_id)

@@ -44,7 +44,7 @@ def gather(
     return Facts(
         config=config,
         data=scan(config.data.path, progress) if wants_data else None,
-        validation=scan(validation) if wants_data and validation else None,
+        validation=scan(validation, progress) if wants_data and validation else None,
         tokenizer=_tokenizer(config) if "tokenizer" in groups else None,
         checkpoint=probe_root(config.checkpoint.root) if "checkpoint" in groups else None,
     )

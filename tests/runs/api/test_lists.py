@@ -43,7 +43,10 @@ def test_filters_choose(operator: Api, project: Project) -> None:
     draft, active = make_run(project=project, name="alpha"), make_run(project=project, name="beta")
     make_attempt(run=active)
     fork = make_run(project=project, config=draft.config, parent=draft)
-    ids = lambda **query: {one["id"] for one in operator.get("runs", **query).json()["items"]}  # noqa: E731
+
+    def ids(**query: object) -> set[int]:
+        return {one["id"] for one in operator.get("runs", **query).json()["items"]}
+
     assert ids(state="active") == {active.pk}
     assert ids(state="draft") == {draft.pk, fork.pk}
     assert ids(name="ALPH") == {draft.pk}

@@ -11,7 +11,7 @@ from django.utils import timezone
 from controlplane.common.errors import Conflict, Invalid
 from controlplane.common.models import Role
 from runs.models import Config, PreflightReport
-from runs.services import configs, preflight, runs
+from runs.services import checking, configs, preflight, runs
 from tests.factories import make_project, make_user
 from tests.runs.corpus import documents_on
 
@@ -51,7 +51,7 @@ def test_small_data_are_judged_at_once(config: Config) -> None:
 def test_large_data_wait_for_a_worker(config: Config, large: None) -> None:
     report = preflight.request(config=config, user=config.created_by)
     assert (report.state, report.verdict) == (State.REQUESTED, "")
-    preflight.carry_out(report_id=report.pk)
+    checking.carry_out(report_id=report.pk)
     report.refresh_from_db()
     assert (report.state, report.verdict) == (State.DONE, "pass")
 
@@ -73,24 +73,24 @@ def test_an_unknown_check_is_refused(config: Config) -> None:
 def test_a_report_is_carried_out_once(config: Config) -> None:
     report = preflight.request(config=config, user=config.created_by)
     PreflightReport.objects.filter(pk=report.pk).update(verdict="kept")
-    preflight.carry_out(report_id=report.pk)
+    checking.carry_out(report_id=report.pk)
     report.refresh_from_db()
     assert report.verdict == "kept"
 
 
 def test_what_nobody_works_on_is_found_and_done(config: Config, large: None) -> None:
     report = preflight.request(config=config, user=config.created_by)
-    assert not preflight.left_behind().exists()
+    assert not checking.left_behind().exists()
     PreflightReport.objects.filter(pk=report.pk).update(
         requested_at=timezone.now() - timedelta(seconds=6)
     )
-    assert preflight.left_behind().get() == report
+    assert checking.left_behind().get() == report
     PreflightReport.objects.filter(pk=report.pk).update(
         state=State.RUNNING, lease_until=timezone.now() - timedelta(seconds=1)
     )
-    assert preflight.left_behind().get() == report
-    preflight.carry_out(report_id=report.pk)
-    assert not preflight.left_behind().exists()
+    assert checking.left_behind().get() == report
+    checking.carry_out(report_id=report.pk)
+    assert not checking.left_behind().exists()
 
 
 def test_a_lease_that_is_held_is_left_alone(config: Config, large: None) -> None:
@@ -98,16 +98,33 @@ def test_a_lease_that_is_held_is_left_alone(config: Config, large: None) -> None
     PreflightReport.objects.filter(pk=report.pk).update(
         state=State.RUNNING, lease_until=timezone.now() + timedelta(seconds=60)
     )
-    preflight.carry_out(report_id=report.pk)
+    checking.carry_out(report_id=report.pk)
     report.refresh_from_db()
     assert report.state == State.RUNNING
+
+
+def test_a_report_that_kills_its_workers_is_given_up(
+    config: Config, large: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def killed(*args: object) -> None:
+        raise SystemExit  # passes every handler, as a kill would
+
+    report = preflight.request(config=config, user=config.created_by)
+    monkeypatch.setattr(checking, "facts_of", killed)
+    for _ in range(checking.MOST_TRIES):
+        with pytest.raises(SystemExit):
+            checking.carry_out(report_id=report.pk)
+        PreflightReport.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
+    checking.carry_out(report_id=report.pk)
+    report.refresh_from_db()
+    assert (report.state, "ended 3 times" in report.error) == (State.FAILED, True)
 
 
 def test_checks_that_break_down_say_so(config: Config, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*args: object) -> None:
         raise MemoryError("out of it")
 
-    monkeypatch.setattr(preflight, "facts_of", broken)
+    monkeypatch.setattr(checking, "facts_of", broken)
     with pytest.raises(MemoryError):
         preflight.request(config=config, user=config.created_by)
     report = PreflightReport.objects.get()
@@ -122,7 +139,7 @@ def test_a_launch_passes_with_a_sound_config(config: Config) -> None:
 def test_a_launch_waits_for_large_data(config: Config, large: None) -> None:
     with pytest.raises(Conflict, match="is reading the data"):
         launch(config)
-    preflight.carry_out(report_id=PreflightReport.objects.get().pk)
+    checking.carry_out(report_id=PreflightReport.objects.get().pk)
     assert launch(config).number == 1
 
 
@@ -138,7 +155,7 @@ def test_what_changed_is_seen_beside_what_was_read_of_large_data(
     config: Config, large: None, tmp_path: Path
 ) -> None:
     report = preflight.request(config=config, user=config.created_by)
-    preflight.carry_out(report_id=report.pk)
+    checking.carry_out(report_id=report.pk)
     (tmp_path / "corpus/tokenizer.json").write_text("{}")
     with pytest.raises(Invalid, match="is not the one of the config"):
         launch(config)

@@ -1,0 +1,52 @@
+"""What every section of a typed document is made of: strict types, described fields, text without controls."""
+
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+PATH_CHARACTERS = 4096  # PATH_MAX of Linux
+
+
+def plain_text(value: str) -> str:
+    """Refuse characters that no file name, log line or PostgreSQL text can carry."""
+    return _without_controls(value, "")
+
+
+def prose(value: str) -> str:
+    """Take line breaks and tabs too."""
+    return _without_controls(value, "\n\r\t")
+
+
+def _without_controls(value: str, allowed: str) -> str:
+    for character in value:
+        if (ord(character) < 32 or ord(character) == 127) and character not in allowed:
+            raise ValueError(f"holds the control character U+{ord(character):04X}")
+        if 0xD800 <= ord(character) <= 0xDFFF:
+            raise ValueError(f"holds half of a surrogate pair, U+{ord(character):04X}")
+    return value
+
+
+def as_tuple(value: object) -> object:
+    """Take the list that TOML, YAML and JSON give for a pair."""
+    return tuple(value) if isinstance(value, list) else value
+
+
+Text = Annotated[str, AfterValidator(plain_text)]
+Prose = Annotated[str, AfterValidator(prose)]
+Path = Annotated[str, Field(max_length=PATH_CHARACTERS), AfterValidator(plain_text)]
+
+
+def describe(
+    title: str, description: str, *, unit: str = "", example: Any = None, **bounds: Any
+) -> Any:
+    """Return a pydantic field; without `default` it must be given, and a form then starts with `example`."""
+    extra: dict[str, Any] = {"unit": unit}
+    if example is not None:
+        extra["example"] = example
+    return Field(title=title, description=description, json_schema_extra=extra, **bounds)
+
+
+class Section(BaseModel):
+    """A part of the config: strict types, no unknown names, never changed once read."""
+
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True, allow_inf_nan=False)
