@@ -113,9 +113,9 @@ class Run(Logbook):
         self.phase, self._looping = "training", True
         try:
             yield from iterate(self, self._obedience, self._meter, loader, done, stop)
+            self._obedience.end()  # not after an error: the other ranks may be stuck
         finally:
             self._looping = False
-            self._obedience.end()
             if self.phase == "training":
                 self.phase = "finishing"
 

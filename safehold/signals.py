@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import signal
 import threading
 from collections.abc import Callable
@@ -29,6 +30,7 @@ class StopSignal:
     def __init__(self, on_signal: Callable[[], None]) -> None:
         self.requested = False
         self._on_signal = on_signal
+        self._pid = os.getpid()
         self._old: Callable[[int, FrameType | None], object] | int | None = None
 
     def install(self) -> None:
@@ -47,6 +49,10 @@ class StopSignal:
         self._old = None
 
     def _handle(self, number: int, frame: FrameType | None) -> None:
+        if os.getpid() != self._pid:  # a forked copy, such as a data loading worker, just ends
+            signal.signal(number, signal.SIG_DFL)
+            os.kill(os.getpid(), number)
+            return
         self.requested = True
         if callable(self._old):
             self._old(number, frame)

@@ -258,6 +258,20 @@ def test_sigterm_in_the_loop_saves_and_stops(run: Run) -> None:
     assert saver.saved == [3]
 
 
+def test_a_forked_worker_ends_by_sigterm_and_logs_nothing(run: Run, server: IngestServer) -> None:
+    for step, _ in run.steps(range(3)):
+        child = os.fork()
+        if child == 0:
+            run.log(step, {"from/worker": 1.0})
+            signal.pause()
+            os._exit(0)
+        os.kill(child, signal.SIGTERM)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGTERM
+    run.finish()
+    assert server.values("from/worker") == []
+    assert not run.stopped
+
+
 def test_sigterm_before_the_first_step_ends_with_success(run: Run) -> None:
     with pytest.raises(safehold.Stopped) as caught:
         os.kill(os.getpid(), signal.SIGTERM)
