@@ -4,44 +4,24 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Mapping
 from dataclasses import replace
-from datetime import UTC, datetime
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from torch import nn
 from torch.optim import Optimizer
 
 from safehold.checkpointing.background import Background
 from safehold.checkpointing.errors import SaveError
+from safehold.checkpointing.origin import Host, Origin
 from safehold.checkpointing.places import Places, from_environment
 from safehold.checkpointing.ranks import Ranks
 from safehold.checkpointing.reader import Start, restore
 from safehold.checkpointing.state import Captured, Parts, Stateful, capture
 from safehold.checkpointing.writer import announced, write_checkpoint
-from safehold.config.canonical import config_hash
-from safehold.manifest import Expected, Manifest, expected_of, read
+from safehold.manifest import Manifest, read
 
 logger = logging.getLogger(__name__)
-
-
-class Host(Protocol):
-    """What a checkpointer needs of a run."""
-
-    @property
-    def config(self) -> Mapping[str, Any]:
-        """Return the canonical config."""
-
-    @property
-    def tokens(self) -> int:
-        """Return the tokens consumed so far, -1 when unknown."""
-
-    def register_checkpoint(
-        self, *, path: str, manifest: dict[str, Any], state: str, error: str | None = None
-    ) -> object:
-        """Tell the registry; never raises."""
 
 
 class Checkpointer:
@@ -75,6 +55,7 @@ class Checkpointer:
         self._parts = Parts(model, optimizer, scheduler, sampler, scaler)
         self._ranks = Ranks()
         self._places = self._agreed(places or from_environment(run.config))
+        self._origin = Origin(run.config, self._places, self._ranks.size, self._parts.absent)
         self._background = Background()
         self._buffers: dict[str, Any] = {}
         self._failures_allowed = failures_allowed
@@ -98,7 +79,7 @@ class Checkpointer:
                 self._ranks,
                 self._places.resume_from,
                 self._parts,
-                self._expected(),
+                self._origin.expected,
                 fork=self._places.fork,
             )
             logger.info("checkpoint.restored", extra={"path": str(self._start.path)})
@@ -165,7 +146,7 @@ class Checkpointer:
         return None
 
     def _write(self, captured: Captured, final: Path) -> Manifest | None:
-        origin = self._origin()
+        origin = self._origin.fields(self._start)
         self._register(final, announced(captured, origin), "writing")
         try:
             manifest = write_checkpoint(self._ranks, captured, final, origin)
@@ -196,37 +177,3 @@ class Checkpointer:
     def _agreed(self, places: Places) -> Places:
         """Take rank 0's attempt: without a launcher each rank would look for a free one."""
         return replace(places, attempt=self._ranks.gather(places.attempt)[0])
-
-    def _expected(self) -> Expected:
-        name = "" if self._places.fork else config_hash(self._config)
-        return expected_of(self._config, config_hash=name, world_size=self._ranks.size)
-
-    def _origin(self) -> dict[str, Any]:
-        expected = self._expected()
-        parent = self._start.path
-        return {
-            "created": datetime.now(UTC).isoformat(),
-            "config_hash": config_hash(self._config),
-            "model": expected.model,
-            "tokenizer_digest": expected.tokenizer_digest,
-            "data_version": expected.data_version,
-            "mix_version": expected.mix_version,
-            "code": {**(self._config.get("code") or {}), "safehold": _version()},
-            "world": {"size": self._ranks.size},
-            "parent": str(parent) if parent else None,
-            "absent": self._parts.absent,
-            "origin": {
-                "run": self._places.run,
-                "attempt": self._places.attempt,
-                "start_step": self._start.step,
-                "overrides": self._start.overrides,
-                "notes": list(self._start.notes),
-            },
-        }
-
-
-def _version() -> str:
-    try:
-        return version("safehold")
-    except PackageNotFoundError:  # run from a source tree that was not installed
-        return ""

@@ -37,29 +37,35 @@ def write_checkpoint(
     """
     mark = ranks.gather(secrets.token_hex(4))[0]
     folder = staging.staging_path(final, mark)
-    where = f"Step {captured.step} could not be saved to {final}"
-
-    def prepare() -> None:
-        staging.remove_garbage(final.parent)
-        staging.make(folder)
-
-    def write_mine() -> list[dict[str, Any]]:
-        return [asdict(staging.write_file(folder, *file)) for file in captured.files()]
-
-    def finish(manifest: Manifest) -> None:
-        staging.publish(folder, final, manifest)
-
     try:
-        ranks.agree(prepare if ranks.rank == 0 else _nothing, SaveError)
-        listed = ranks.agree(write_mine, SaveError)
-        digests = ranks.gather(captured.rng_digest)
-        manifest = _manifest(captured, listed, digests, origin) if ranks.rank == 0 else None
-        ranks.agree((lambda: finish(manifest)) if manifest else _nothing, SaveError)
+        return _write_together(ranks, captured, folder, final, origin)
     except SaveError as error:
         raise SaveError(
-            f"{where}: {error}. Free or repair the volume; training can go on."
+            f"Step {captured.step} could not be saved to {final}: {error}. "
+            "Free or repair the volume; training can go on."
         ) from error
+
+
+def _write_together(
+    ranks: Ranks, captured: Captured, folder: Path, final: Path, origin: dict[str, Any]
+) -> Manifest | None:
+    """Make the folder, fill it, publish it; after each part the ranks agree that it went well."""
+    first = ranks.rank == 0
+    ranks.agree(lambda: _prepare(folder, final) if first else None, SaveError)
+    listed = ranks.agree(lambda: _write_files(folder, captured), SaveError)
+    digests = ranks.gather(captured.rng_digest)
+    manifest = _manifest(captured, listed, digests, origin) if first else None
+    ranks.agree(lambda: staging.publish(folder, final, manifest) if manifest else None, SaveError)
     return manifest
+
+
+def _prepare(folder: Path, final: Path) -> None:
+    staging.remove_garbage(final.parent)
+    staging.make(folder)
+
+
+def _write_files(folder: Path, captured: Captured) -> list[dict[str, Any]]:
+    return [asdict(staging.write_file(folder, *file)) for file in captured.files()]
 
 
 def announced(captured: Captured, origin: dict[str, Any]) -> Manifest:
@@ -72,10 +78,6 @@ def announced(captured: Captured, origin: dict[str, Any]) -> Manifest:
         components={},
         **origin,
     )
-
-
-def _nothing() -> None:
-    return None
 
 
 def _manifest(

@@ -9,9 +9,7 @@ Source:
 
 from __future__ import annotations
 
-import io
 import pickle
-import struct
 import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -26,6 +24,12 @@ from safehold.checkpointing.formats.base import (
     num_bytes,
 )
 from safehold.checkpointing.formats.pickles import PLAIN, Allowed, load, record
+from safehold.checkpointing.formats.zip_members import (
+    bytes_of,
+    open_archive,
+    place_of,
+    refuse_packed,
+)
 
 _STORAGES = {
     "FloatStorage": "F32", "DoubleStorage": "F64", "HalfStorage": "F16", "BFloat16Storage": "BF16",
@@ -73,8 +77,8 @@ def read(view: Bytes) -> Contents:
     pickles = [name for name in members if name.endswith("data.pkl")]
     if len(pickles) != 1:
         raise FormatError(f"it holds {len(pickles)} files data.pkl, a torch archive has one")
-    _refuse_packed(members.values())
-    document = load(_bytes_of(view, members[pickles[0]]), _allowed(), _storage_of)
+    refuse_packed(members.values())
+    document = load(bytes_of(view, members[pickles[0]]), _allowed(), _storage_of)
     prefix = pickles[0].removesuffix("data.pkl")
     spans = [_span(view, members, prefix, name, tensor) for name, tensor in tensors_of(document)]
     return Contents(spans=tuple(spans), document=document)
@@ -103,37 +107,7 @@ def _open(view: Bytes) -> zipfile.ZipFile:
     if bytes(view[:1]) == pickle.PROTO:
         load(bytes(view[: 2**20]), _allowed(), lambda pid: pid)  # names what is unsafe in it
         raise FormatError("it is a bare pickle, not a torch archive; save it with torch.save again")
-    try:
-        return zipfile.ZipFile(_Window(view))
-    except (zipfile.BadZipFile, OSError, ValueError) as error:
-        raise FormatError(
-            f"it is no readable zip archive ({error}): cut short or damaged"
-        ) from error
-
-
-def _refuse_packed(infos: Any) -> None:
-    for info in infos:
-        if info.compress_type != zipfile.ZIP_STORED or info.file_size != info.compress_size:
-            raise FormatError(
-                f"its member {info.filename!r} is compressed; torch stores them plain"
-            )
-
-
-def _bytes_of(view: Bytes, info: zipfile.ZipInfo) -> bytes:
-    start, end = _place(view, info)
-    return bytes(view[start:end])
-
-
-def _place(view: Bytes, info: zipfile.ZipInfo) -> tuple[int, int]:
-    """Return where a member's bytes lie; the local header repeats name and extra field."""
-    at = info.header_offset
-    if at < 0 or bytes(view[at : at + 4]) != b"PK\x03\x04":
-        raise FormatError(f"its member {info.filename!r} does not begin where the index says")
-    name_length, extra_length = struct.unpack("<HH", view[at + 26 : at + 30])
-    start = at + 30 + name_length + extra_length
-    if start + info.file_size > len(view):
-        raise FormatError(f"its member {info.filename!r} ends beyond the file")
-    return start, start + info.file_size
+    return open_archive(view)
 
 
 def _span(
@@ -143,7 +117,7 @@ def _span(
     member = members.get(f"{prefix}data/{storage.key}")
     if member is None:
         raise FormatError(f"tensor {name!r} lies in data/{storage.key}, which is not there")
-    start, end = _place(view, member)
+    start, end = place_of(view, member)
     if storage.num_elements * ITEM_BYTES[storage.dtype] != end - start:
         raise FormatError(
             f"tensor {name!r} needs {storage.num_elements} elements {storage.dtype}, "
@@ -202,32 +176,3 @@ def _allowed() -> Allowed:
         **{f"torch.storage.{name}": _kind(dtype) for name, dtype in _STORAGES.items()},
         **{f"torch.{name}": _kind(dtype) for name, dtype in DTYPES.items()},
     }
-
-
-class _Window(io.RawIOBase):
-    """A file over mapped memory, so that `zipfile` reads the index without copying the rest."""
-
-    def __init__(self, view: Bytes) -> None:
-        self._view = view
-        self._at = 0
-
-    def seekable(self) -> bool:
-        return True
-
-    def readable(self) -> bool:
-        return True
-
-    def seek(self, offset: int, whence: int = 0) -> int:
-        self._at = offset + (0, self._at, len(self._view))[whence]
-        if self._at < 0:
-            raise ValueError("negative seek")
-        return self._at
-
-    def tell(self) -> int:
-        return self._at
-
-    def readinto(self, buffer: Any) -> int:
-        piece = self._view[self._at : self._at + len(buffer)]
-        buffer[: len(piece)] = piece
-        self._at += len(piece)
-        return len(piece)

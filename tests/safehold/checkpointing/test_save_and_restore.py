@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 import torch
 
+from safehold.checkpointing.checkpointer import Checkpointer
 from safehold.checkpointing.errors import RestoreError
+from safehold.checkpointing.places import Places
 from safehold.checkpointing.verification import verify
 from tests.safehold.checkpointing.training import CONFIG, Network, Training, step_folder
 
@@ -178,3 +180,53 @@ def test_low_precision_weights_keep_their_full_precision_moments(tmp_path):
     restored = again.optimizer.state[again.network.q.weight]["exp_avg"]
     assert restored.dtype == torch.float32
     assert torch.equal(restored, moments)
+
+
+def test_loss_scaler_is_restored_and_missed(tmp_path):
+    scaler = torch.amp.GradScaler("cpu", init_scale=512.0)
+    Training(tmp_path, scaler=scaler).checkpointer.save(1)
+    fresh = torch.amp.GradScaler("cpu")
+    folder = step_folder(tmp_path, 1)
+    Training(
+        tmp_path, attempt="2", resume_from=folder, scaler=fresh
+    ).checkpointer.restore_or_start()
+    assert fresh.get_scale() == 512.0
+    with pytest.raises(RestoreError, match="the run has none: scaler"):
+        Training(tmp_path, attempt="3", resume_from=folder).checkpointer.restore_or_start()
+
+
+def test_refused_checkpoint_changes_nothing(tmp_path):
+    training = Training(tmp_path)
+    training.steps(2)
+    training.checkpointer.save(2)
+    path = step_folder(tmp_path, 2) / "optimizer.safetensors"
+    path.write_bytes(path.read_bytes()[:-8])
+    again = Training(tmp_path, attempt="2", resume_from=step_folder(tmp_path, 2))
+    before = again.network.q.weight.detach().clone()
+    with pytest.raises(RestoreError, match=r"optimizer\.safetensors has [0-9,]+ bytes instead of"):
+        again.checkpointer.restore_or_start()
+    assert torch.equal(again.network.q.weight, before)
+    assert not again.optimizer.state
+
+
+def test_weights_that_are_not_finite_are_refused(tmp_path):
+    training = Training(tmp_path)
+    with torch.no_grad():
+        training.network.q.weight[0, 0] = float("nan")
+    training.checkpointer.save(1)
+    again = Training(tmp_path, attempt="2", resume_from=step_folder(tmp_path, 1))
+    with pytest.raises(RestoreError, match=r"not finite, in q\.weight"):
+        again.checkpointer.restore_or_start()
+
+
+def test_script_without_scheduler_is_told_so(tmp_path):
+    training = Training(tmp_path)
+    Checkpointer(
+        training.host,
+        model=training.network,
+        optimizer=training.optimizer,
+        sampler=training.sampler,
+        places=Places(tmp_path, "7", "1"),
+    ).save(1)
+    findings = verify(step_folder(tmp_path, 1)).findings
+    assert any("gave no scheduler to save" in item.message for item in findings)
