@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.conf import settings
-from django.db import DatabaseError
+from django.db import Error as AnyDatabaseError
 
 from controlplane.common.errors import SafeholdError
 from runs.ingest import senders
@@ -62,7 +62,7 @@ def answer(request: Request) -> Answer:
         return _problem(error.http_status, error.problem())
     except wire.WireError as error:
         return _wire_problem(error)
-    except DatabaseError as error:
+    except AnyDatabaseError as error:
         # The sender keeps its journal and comes again, so nothing is lost.
         logger.warning("ingest.database_error", extra={"path": request.path, "error": str(error)})
         return _unavailable()

@@ -27,7 +27,7 @@ class StateChange(models.Model):
 class Event(models.Model):
     """One line of a run's timeline. `key` makes an event that may be reported twice appear once."""
 
-    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="events")
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, db_index=False, related_name="events")
     attempt = models.ForeignKey(Attempt, null=True, on_delete=models.CASCADE, related_name="events")
     at = models.DateTimeField()
     kind = models.CharField(max_length=40)
@@ -86,7 +86,9 @@ class Command(models.Model):
 class LogChunk(models.Model):
     """A piece of one source's output; `offset` is the byte at which it begins, so a retry adds nothing."""
 
-    attempt = models.ForeignKey(Attempt, on_delete=models.CASCADE, related_name="log_chunks")
+    attempt = models.ForeignKey(
+        Attempt, on_delete=models.CASCADE, db_index=False, related_name="log_chunks"
+    )
     source = models.CharField(max_length=40)
     offset = models.BigIntegerField()
     size = models.IntegerField()

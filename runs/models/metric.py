@@ -3,6 +3,8 @@
 A batch is stored as it came, packed, in one row: that is what an acknowledgement promises. Compaction
 moves the points of many batches into chunks, one series each, with levels of detail beside them. A chart
 reads chunks plus the batches not yet compacted. docs/explanation/metric-store.md gives the reasons.
+
+Foreign keys have no index of their own (`db_index=False`) where a constraint or index begins with them.
 """
 
 from typing import ClassVar
@@ -15,7 +17,9 @@ from runs.models.run import Attempt
 class Journal(models.Model):
     """One process's sequence of records and how far it is stored."""
 
-    attempt = models.ForeignKey(Attempt, on_delete=models.CASCADE, related_name="journals")
+    attempt = models.ForeignKey(
+        Attempt, on_delete=models.CASCADE, db_index=False, related_name="journals"
+    )
     rank = models.PositiveIntegerField()
     journal = models.CharField(max_length=32)
     acked_seq = models.BigIntegerField(default=0)
@@ -33,8 +37,12 @@ class Journal(models.Model):
 class MetricBatch(models.Model):
     """Records as they came, not yet compacted. `payload`: safehold.wire, zstd."""
 
-    attempt = models.ForeignKey(Attempt, on_delete=models.CASCADE, related_name="batches")
-    journal = models.ForeignKey(Journal, on_delete=models.CASCADE, related_name="batches")
+    attempt = models.ForeignKey(
+        Attempt, on_delete=models.CASCADE, db_index=False, related_name="batches"
+    )
+    journal = models.ForeignKey(
+        Journal, on_delete=models.CASCADE, db_index=False, related_name="batches"
+    )
     rank = models.PositiveIntegerField()
     first_seq = models.BigIntegerField()
     num_records = models.PositiveIntegerField()
@@ -57,7 +65,9 @@ class MetricBatch(models.Model):
 class Series(models.Model):
     """One name of one rank in one attempt, with the sums that lists and exports need."""
 
-    attempt = models.ForeignKey(Attempt, on_delete=models.CASCADE, related_name="series")
+    attempt = models.ForeignKey(
+        Attempt, on_delete=models.CASCADE, db_index=False, related_name="series"
+    )
     rank = models.PositiveIntegerField()
     name = models.CharField(max_length=250)
     num_points = models.BigIntegerField(default=0)
@@ -85,7 +95,9 @@ class MetricChunk(models.Model):
     reads only what it draws. `runs.metricstore` packs and reads them.
     """
 
-    series = models.ForeignKey(Series, on_delete=models.CASCADE, related_name="chunks")
+    series = models.ForeignKey(
+        Series, on_delete=models.CASCADE, db_index=False, related_name="chunks"
+    )
     number = models.PositiveIntegerField()
     num_points = models.PositiveIntegerField()
     min_step = models.BigIntegerField()
@@ -116,7 +128,9 @@ class SampleIds(models.Model):
     millions of steps to few rows.
     """
 
-    attempt = models.ForeignKey(Attempt, on_delete=models.CASCADE, related_name="sample_ids")
+    attempt = models.ForeignKey(
+        Attempt, on_delete=models.CASCADE, db_index=False, related_name="sample_ids"
+    )
     rank = models.PositiveIntegerField()
     min_step = models.BigIntegerField()
     max_step = models.BigIntegerField()
