@@ -112,7 +112,15 @@ class _Reader(pickle._Unpickler):
             raise UnsafeError(f"its pickle sets state on {type(target).__name__}")
         super().load_build()  # type: ignore[misc]
 
-    dispatch = {**pickle._Unpickler.dispatch, pickle.BUILD[0]: load_build}  # type: ignore[dict-item]
+    def load_bytearray8(self) -> None:
+        """Refuse: it takes memory by a length that nobody checked, and torch never writes it."""
+        raise FormatError("its pickle holds a bytearray")
+
+    dispatch = {
+        **pickle._Unpickler.dispatch,
+        pickle.BUILD[0]: load_build,  # type: ignore[dict-item]
+        pickle.BYTEARRAY8[0]: load_bytearray8,  # type: ignore[dict-item]
+    }
 
 
 def _spelled(module: str, name: str) -> str:

@@ -78,6 +78,11 @@ class _Window(io.RawIOBase):
     def tell(self) -> int:
         return self._at
 
+    def read(self, size: int | None = -1, /) -> bytes:
+        """Read at most what there is: the index may ask for gigabytes that are not there."""
+        left = max(0, len(self._view) - self._at)
+        return super().read(left if size is None or size < 0 else min(size, left)) or b""
+
     def readinto(self, buffer: Any) -> int:
         piece = self._view[self._at : self._at + len(buffer)]
         buffer[: len(piece)] = piece

@@ -6,6 +6,7 @@ import pickle
 import struct
 import subprocess
 import sys
+import tracemalloc
 from collections import OrderedDict
 from contextlib import suppress
 from pathlib import Path
@@ -13,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from safetensors.torch import load_file, save_file
 
@@ -24,6 +25,8 @@ from safehold.checkpointing.verification import base, verify
 from safehold.checkpointing.verification.facts import Facts
 from safehold.checkpointing.verification.finite import count_not_finite
 
+# A busy machine is no fault of the code.
+unhurried = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 CASES = Path(__file__).parents[2] / "cases" / "checkpoints"
 TENSORS = {
     "a": torch.arange(6, dtype=torch.float32).reshape(2, 3),
@@ -51,6 +54,7 @@ def changed(content: bytes, place: int, value: int) -> bytes:
     return content[:place] + bytes([value]) + content[place + 1 :]
 
 
+@unhurried
 @given(st.integers(0, 10**6), st.integers(0, 255), st.integers(0, 10**6))
 def test_damaged_safetensors_end_in_a_reason(place, value, cut):
     content = (CASES / "good_step_200" / "model.safetensors").read_bytes()
@@ -59,6 +63,7 @@ def test_damaged_safetensors_end_in_a_reason(place, value, cut):
             safetensors.read(memoryview(damaged))
 
 
+@unhurried
 @given(st.integers(0, 10**6), st.integers(0, 255), st.integers(0, 10**6))
 def test_damaged_torch_files_end_in_a_reason(place, value, cut):
     content = (CASES / "good_step_200" / "optimizer.pt").read_bytes()
@@ -67,6 +72,7 @@ def test_damaged_torch_files_end_in_a_reason(place, value, cut):
             torch_zip.read(memoryview(damaged))
 
 
+@unhurried
 @given(st.integers(0, 10**6), st.integers(0, 255))
 def test_damaged_metadata_ends_in_a_reason(place, value):
     content = (CASES / "dcp_good" / ".metadata").read_bytes()
@@ -121,6 +127,33 @@ def test_state_is_set_on_records_only():
     content = b"c_codecs\nencode\n}X\x0c\x00\x00\x00__defaults__)sb."
     with pytest.raises(UnsafeError, match="sets state on function"):
         pickles.load(content, pickles.PLAIN)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        pickle.PROTO + b"\x05" + pickle.BYTEARRAY8 + struct.pack("<Q", 2**40),
+        pickle.PROTO + b"\x05" + pickle.BINBYTES8 + struct.pack("<Q", 2**40) + b".",
+        pickle.PROTO + b"\x05" + pickle.FRAME + struct.pack("<Q", 2**40) + b".",
+    ],
+)
+def test_length_that_is_not_there_takes_no_memory(content):
+    tracemalloc.start()
+    with pytest.raises(FormatError):
+        pickles.load(content, pickles.PLAIN)
+    assert tracemalloc.get_traced_memory()[1] < 2**20
+    tracemalloc.stop()
+
+
+def test_zip_index_that_claims_gigabytes_takes_no_memory():
+    content = bytearray((CASES / "good_step_200" / "optimizer.pt").read_bytes())
+    end = content.rindex(b"PK\x06\x06")  # the end record of zip64, which torch writes
+    content[end + 40 : end + 48] = struct.pack("<Q", 2**33)
+    tracemalloc.start()
+    with pytest.raises(FormatError):
+        torch_zip.read(memoryview(bytes(content)))
+    assert tracemalloc.get_traced_memory()[1] < 2**20
+    tracemalloc.stop()
 
 
 def test_plain_values_come_back():

@@ -20,7 +20,7 @@ def gate(monkeypatch):
     write_file = staging.write_file
 
     def held(*args):
-        assert opened.wait(20)
+        assert opened.wait(120)
         return write_file(*args)
 
     monkeypatch.setattr(writer.staging, "write_file", held)

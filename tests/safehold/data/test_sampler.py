@@ -4,7 +4,7 @@ import time
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from safehold.data.coverage import check_coverage
@@ -24,6 +24,7 @@ def taken(sampler, batches):
     return [number for _ in range(batches) for number in next(shares).ids.tolist()]
 
 
+@settings(deadline=None)
 @given(st.integers(1, 5000), st.integers(0, 2**64), st.integers(0, 50))
 def test_permutation_is_a_bijection(size, seed, epoch):
     order = Permutation(size, seed=seed, epoch=epoch)(np.arange(size))
@@ -88,7 +89,7 @@ def test_skipping_takes_no_time_in_proportion():
     sampler.consumed = 1024 * 10**8
     began = time.perf_counter()
     next(iter(sampler))
-    assert time.perf_counter() - began < 1
+    assert time.perf_counter() - began < 5
 
 
 @pytest.mark.parametrize(
