@@ -2,9 +2,11 @@
 
 from collections.abc import Iterator
 
+from safehold.config import RunConfig
 from safehold.findings import Finding, fail, passed, unknown, warn
 from safehold.planning import plan_run
 from safehold.preflight.base import Facts, check
+from safehold.preflight.facts import CheckpointFacts
 
 
 @check("CONF-3.checkpoint_path", group="checkpoint")
@@ -28,29 +30,27 @@ def checkpoint_path(facts: Facts) -> Iterator[Finding]:
             f"{found.root} is a relative path; a trainer starts in a folder of its own.",
             advice="Write the whole path.",
         )
+    yield _room(found, config)
+
+
+def _room(found: CheckpointFacts, config: RunConfig) -> Finding:
     size = plan_run(config).checkpoint_bytes
     if size is None:
-        yield unknown("The size of a checkpoint is not known for a mixture of experts.")
-        return
+        return unknown("The size of a checkpoint is not known for a mixture of experts.")
     kept = config.checkpoint.keep_anchors
     need = size * (kept + 1)
     evidence = {
-        "path": found.root,
-        "need_bytes": need,
-        "usable_bytes": found.usable_bytes,
-        "checkpoint_bytes": size,
-        "free_bytes": found.free_bytes,
-        "quota_bytes": found.quota_bytes,
-    }
-    if need > found.usable_bytes:
-        yield fail(
-            f"{found.root} needs {need:,.0f} bytes for {kept} checkpoints and one being written, "
-            f"{found.usable_bytes:,} are usable.",
-            evidence=evidence,
-            advice="Lower checkpoint.keep_anchors, or choose a larger volume.",
-        )
-    else:
-        yield passed(
+        "path": found.root, "need_bytes": need, "usable_bytes": found.usable_bytes, "checkpoint_bytes": size,
+        "free_bytes": found.free_bytes, "quota_bytes": found.quota_bytes,
+    }  # fmt: skip
+    if need <= found.usable_bytes:
+        return passed(
             f"{found.root} takes writes and has room for {kept} checkpoints and one more.",
             evidence=evidence,
         )
+    return fail(
+        f"{found.root} needs {need:,.0f} bytes for {kept} checkpoints and one being written, "
+        f"{found.usable_bytes:,} are usable.",
+        evidence=evidence,
+        advice="Lower checkpoint.keep_anchors, or choose a larger volume.",
+    )

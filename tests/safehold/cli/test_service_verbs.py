@@ -50,7 +50,7 @@ class Handler(BaseHTTPRequestHandler):
 @pytest.fixture
 def service(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    Thread(target=server.serve_forever, daemon=True).start()
+    Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
     monkeypatch.setenv("SAFEHOLD_URL", f"http://127.0.0.1:{server.server_port}")
     monkeypatch.setenv("SAFEHOLD_TOKEN", "shp_test")
     yield

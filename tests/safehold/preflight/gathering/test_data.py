@@ -26,6 +26,16 @@ def test_a_windows_file_has_the_same_records() -> None:
     assert not any(text.endswith("\r") for text in texts)
 
 
+def test_marks_of_an_editor_change_no_record(tmp_path: Path) -> None:
+    """DATA-01: the same file without byte-order mark and with LF has the same records."""
+    content = (DATA / "bom_crlf_mixed.jsonl").read_bytes()
+    plain = write(
+        tmp_path / "a.jsonl", content.removeprefix(b"\xef\xbb\xbf").replace(b"\r\n", b"\n")
+    )
+    marked = [record for _, record in records_of(DATA / "bom_crlf_mixed.jsonl")]
+    assert [record for _, record in records_of(plain)] == marked
+
+
 def test_the_digest_is_that_of_the_bytes_on_disk() -> None:
     for path in DATA.glob("*.jsonl*"):
         assert scan_shard(path).digest == f"blake3:{blake3(path.read_bytes()).hexdigest()}"
