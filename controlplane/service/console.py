@@ -1,14 +1,16 @@
 """What `up` tells the person at the terminal: few lines, the rest is in the logs."""
 
+import contextlib
 import sys
 
 from controlplane.common.errors import SafeholdError
 
 
 def say(text: str = "") -> None:
-    """Write a line at once."""
-    sys.stdout.write(text + "\n")
-    sys.stdout.flush()
+    """Write a line at once; a terminal that was closed must not stop the service."""
+    with contextlib.suppress(OSError):
+        sys.stdout.write(text + "\n")
+        sys.stdout.flush()
 
 
 def complain(error: SafeholdError) -> None:
