@@ -10,7 +10,7 @@ from controlplane.common.access import require
 from controlplane.common.errors import SafeholdError
 from controlplane.common.models import Project, Role
 from runs import reports
-from runs.forms.launches import LaunchForm
+from runs.forms.launches import LaunchForm, launchers
 from runs.models import Config, PreflightReport, Run
 from runs.services import preflight, runs
 from runs.views.projects import current_project
@@ -68,7 +68,7 @@ def _page(
     asked = str(form["config"].value() or "")
     chosen = next((one for one in choices if str(one.pk) == asked), choices[0] if choices else None)
     context = {
-        "form": form, "configs": choices, "chosen": chosen, "blocking": reports.blocking(blocked) if blocked else [],
+        "form": form, "configs": choices, "chosen": chosen, "launchers": launchers(), "blocking": reports.blocking(blocked) if blocked else [],
         "report": chosen.preflight_reports.first() if chosen else None,
     }  # fmt: skip
     return render(request, "runs/launch_form.html", context, status=status)

@@ -80,7 +80,7 @@ def test_typing_toml_brings_the_form_along(
 ) -> None:
     toml = to_toml(documents(train__seed=77))
     page = people.operator.post("/configs/check/", {"side": "toml", "toml": toml}).content.decode()
-    assert 'id="config-form-side" hx-swap-oob="innerHTML"' in page
+    assert 'hx-swap-oob="innerHTML:#config-form-side"' in page
     assert 'value="77"' in page
 
 
