@@ -98,7 +98,8 @@ def _note_reason(action: facts.NoteReason, scene: Scene) -> None:
 def _send_command(action: facts.SendCommand, scene: Scene) -> None:
     with _unchanged(scene) as attempt:
         told = scene.facts.attempt
-        if told is not None and loading.hold_command(attempt) != told.hold_command:
+        now = loading.told_commands(attempt)
+        if told is None or now != (told.hold_command, told.has_stop_command):
             raise Stale
         commands.send(attempt=attempt, kind=action.kind)
 

@@ -19,17 +19,18 @@ class Loaded:
 
     run: Run
     attempt: Attempt | None
+    watch: Watch | None
     facts: facts.RunFacts
 
 
 def load(run_id: int) -> Loaded | None:
-    """Read a run anew; None where it is gone, or was never committed."""
-    run = Run.objects.select_related("config").filter(pk=run_id).first()
+    """Read a run anew, in three queries; None where it is gone, or was never committed."""
+    run = Run.objects.select_related("config", "watch").filter(pk=run_id).first()
     if run is None:
         return None
-    attempt = run.attempts.select_related("run").first()
-    watch = Watch.objects.filter(pk=run_id).first()
-    return Loaded(run, attempt, facts_of(run, attempt, watch))
+    attempt = run.attempts.first()
+    watch = getattr(run, "watch", None)
+    return Loaded(run, attempt, watch, facts_of(run, attempt, watch))
 
 
 def facts_of(run: Run, attempt: Attempt | None, watch: Watch | None) -> facts.RunFacts:
@@ -53,11 +54,15 @@ def limits() -> facts.Limits:
     )
 
 
-def hold_command(attempt: Attempt) -> facts.CommandFacts | None:
-    """Return the newest pause or resume of an attempt."""
-    command = attempt.commands.filter(kind__in=_HOLDS).order_by("-pk").first()
-    if command is None:
-        return None
+def told_commands(attempt: Attempt) -> tuple[facts.CommandFacts | None, bool]:
+    """Return the newest pause or resume of an attempt, and whether it was told to save and stop."""
+    told = list(attempt.commands.exclude(kind=Command.Kind.SAVE).order_by("-pk"))
+    hold = next((command for command in told if command.kind in _HOLDS), None)
+    has_stop = any(command.kind == Command.Kind.SAVE_AND_STOP for command in told)
+    return (_command_facts(hold) if hold else None), has_stop
+
+
+def _command_facts(command: Command) -> facts.CommandFacts:
     return facts.CommandFacts(
         kind=command.kind,
         sent_at=command.created_at,
@@ -67,8 +72,7 @@ def hold_command(attempt: Attempt) -> facts.CommandFacts | None:
 
 
 def _attempt_facts(attempt: Attempt, watch: Watch | None) -> facts.AttemptFacts:
-    is_open = not attempt.is_over
-    stops = attempt.commands.filter(kind=Command.Kind.SAVE_AND_STOP)
+    hold_command, has_stop_command = (None, False) if attempt.is_over else told_commands(attempt)
     return facts.AttemptFacts(
         number=attempt.number,
         state=states.State(attempt.state),
@@ -83,8 +87,8 @@ def _attempt_facts(attempt: Attempt, watch: Watch | None) -> facts.AttemptFacts:
         paused_at=attempt.paused_at,
         stop_sent_at=attempt.stop_sent_at,
         phase=attempt.phase,
-        hold_command=hold_command(attempt) if is_open else None,
-        has_stop_command=is_open and stops.exists(),
+        hold_command=hold_command,
+        has_stop_command=has_stop_command,
         exit=attempt.exit,
         trouble=_trouble(attempt, watch),
     )

@@ -2,6 +2,7 @@
 
 import logging
 import re
+from collections.abc import Iterable
 
 from controlplane.common.errors import SafeholdError
 from runs import states
@@ -17,7 +18,7 @@ _NAME = re.compile(r"safehold-r(\d+)-a(\d+)")
 def end_orphans() -> int:
     """End what is alive under the name of an ended attempt; return how many there were.
 
-    A name of which the database knows nothing is only told: the database may be the one that is wrong.
+    A name of which the database knows nothing is left alone: the database may be the one that is wrong.
     """
     return sum(_of_launcher(name) for name in launchers.names())
 
@@ -29,24 +30,27 @@ def _of_launcher(name: str) -> int:
     except SafeholdError as error:
         logger.warning("orphans.not_looked_for", extra={"launcher": name, "error": str(error)})
         return 0
-    return sum(_see_to(launcher, workload) for workload in living)
+    return sum(_end(launcher, attempt) for attempt in _ended(living))
 
 
-def _see_to(launcher: Launcher, workload: str) -> bool:
-    match = _NAME.fullmatch(workload)
-    found = match and Attempt.objects.filter(run_id=int(match[1]), number=int(match[2])).first()
-    if not found:
-        logger.warning("orphan.unknown", extra={"workload": workload})
-        return False
-    if found.state != states.State.ENDED:
-        return False
+def _ended(names: Iterable[str]) -> list[Attempt]:
+    """Return the attempts among these names that have ended."""
+    wanted = {(int(found[1]), int(found[2])) for name in names if (found := _NAME.fullmatch(name))}
+    if not wanted:
+        return []
+    of_runs = Attempt.objects.filter(run_id__in={run_id for run_id, _ in wanted})
+    ended = of_runs.filter(state=states.State.ENDED).select_related("run")
+    return [attempt for attempt in ended if (attempt.run_id, attempt.number) in wanted]
+
+
+def _end(launcher: Launcher, attempt: Attempt) -> bool:
     try:
-        launcher.kill(workload, found.handle)
+        launcher.kill(attempt.name, attempt.handle)
     except SafeholdError as error:
-        logger.warning("orphan.not_ended", extra={"workload": workload, "error": str(error)})
+        logger.warning("orphan.not_ended", extra={"workload": attempt.name, "error": str(error)})
         return False
     events.record(
-        run=found.run, attempt=found, kind="orphan_ended", key=f"orphan:{found.pk}",
+        run=attempt.run, attempt=attempt, kind="orphan_ended", key=f"orphan:{attempt.pk}",
         message="Something of the ended attempt was still alive and was ended.",
     )  # fmt: skip
     return True

@@ -4,7 +4,6 @@ import logging
 
 from django.utils import timezone
 
-from runs.models import Run
 from workers import facts, launchers, loading, locks, patience
 from workers.acting import Scene, Stale, carry_out
 from workers.launchers.base import Observation, Presence
@@ -33,41 +32,42 @@ def reconcile_run(run_id: int) -> None:
     with locks.run_lock(run_id) as is_ours:
         if not is_ours:
             return
-        run = Run.objects.filter(pk=run_id).first()
-        now = timezone.now()
-        if run is None or not patience.is_due(run, now):
+        loaded, now = loading.load(run_id), timezone.now()
+        if loaded is None or not patience.is_due(loaded.run, loaded.watch, now):
             return
-        if patience.note_predecessor(run, now):
-            _try(run)
+        if patience.note_predecessor(loaded.run, loaded.watch, now):
+            _try(loaded)
 
 
-def _try(run: Run) -> None:
+def _try(loaded: Loaded) -> None:
     try:
-        _rounds(run)
+        _rounds(loaded)
     except Exception as error:
-        logger.exception("reconcile.failed", extra={"run_id": run.pk})
-        patience.record_failure(run, error)
+        logger.exception("reconcile.failed", extra={"run_id": loaded.run.pk})
+        patience.record_failure(loaded.run, error)
 
 
-def _rounds(run: Run) -> None:
-    has_begun = False
-    before: list[facts.Action] = []
+def _rounds(loaded: Loaded | None) -> None:
+    before: list[facts.Action] | None = None
     for _ in range(MAX_ROUNDS):
-        loaded = loading.load(run.pk)
         if loaded is None:
             return
         scene = _look(loaded)
         actions = decide(scene.facts, scene.seen, timezone.now())
         if not actions or actions == before:
             break
-        if not has_begun:
-            patience.begin(run)
-            has_begun = True
+        if before is None:
+            patience.begin(loaded.run)
         if _act(actions, scene) and all(isinstance(action, _WAITS_AFTER) for action in actions):
+            before = actions
             break
-        before = actions
-    if has_begun:
-        patience.finish(run)
+        before, loaded = actions, loading.load(loaded.run.pk)
+    if loaded is not None and (before is not None or _has_failed(loaded)):
+        patience.finish(loaded.run)
+
+
+def _has_failed(loaded: Loaded) -> bool:
+    return loaded.watch is not None and loaded.watch.num_failures > 0
 
 
 def _act(actions: list[facts.Action], scene: Scene) -> bool:

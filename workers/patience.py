@@ -22,18 +22,16 @@ _AFTER_MORE_DEATHS = timedelta(hours=1)
 _LAUNCH_WAITS = (2, 5, 10, 20, 30)
 
 
-def is_due(run: Run, now: datetime) -> bool:
+def is_due(run: Run, watch: Watch | None, now: datetime) -> bool:
     """Whether to try now: no wait is running, or a person asked for something since it began."""
-    watch = Watch.objects.filter(pk=run.pk).first()
     if watch is None or watch.retry_at is None or now >= watch.retry_at:
         return True
     return bool(run.desired_at and watch.failed_at and run.desired_at > watch.failed_at)
 
 
-def note_predecessor(run: Run, now: datetime) -> bool:
+def note_predecessor(run: Run, watch: Watch | None, now: datetime) -> bool:
     """Count the death of one that began and never came back; return whether to go on now."""
-    watch = Watch.objects.filter(pk=run.pk, begun_at__isnull=False).first()
-    if watch is None:
+    if watch is None or watch.begun_at is None:
         return True
     deaths = watch.num_deaths + 1
     wait = _AFTER_DEATHS[deaths - 1] if deaths <= len(_AFTER_DEATHS) else _AFTER_MORE_DEATHS
@@ -42,12 +40,16 @@ def note_predecessor(run: Run, now: datetime) -> bool:
     )
     logger.warning("reconcile.predecessor_died", extra={"run_id": run.pk, "deaths": deaths})
     if deaths >= len(_AFTER_DEATHS):
-        events.record(
-            run=run, kind="reconcile_poison", key=f"reconcile-died:{run.pk}:{watch.begun_at}",
-            message=f"Workers died {deaths} times while they saw to this run; the next try is in"
-            f" {_words(wait)}, or when somebody asks for something.",
-        )  # fmt: skip
+        _tell_poison(run, watch, deaths, wait)
     return not wait
+
+
+def _tell_poison(run: Run, watch: Watch, deaths: int, wait: timedelta) -> None:
+    events.record(
+        run=run, kind="reconcile_poison", key=f"reconcile-died:{run.pk}:{watch.begun_at}",
+        message=f"Workers died {deaths} times while they saw to this run; the next try is in"
+        f" {_words(wait)}, or when somebody asks for something.",
+    )  # fmt: skip
 
 
 def begin(run: Run) -> None:

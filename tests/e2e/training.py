@@ -60,8 +60,9 @@ class Training:
         wait_until(lambda: len(self.told()) >= goal, timeout, self.report, every=0.1)
 
     def wait_stored(self, timeout: float = RIGHT_WITHIN_SECONDS) -> None:
-        """Wait until everything that the trainer reported is stored."""
-        wait_until(lambda: len(self.stored()) >= len(self.told()), timeout, self.report, every=0.2)
+        """Wait until everything is stored that the trainer has reported by now."""
+        goal = len(self.told())
+        wait_until(lambda: len(self.stored()) >= goal, timeout, self.report, every=0.2)
 
     def stop(self) -> None:
         runs.request_stop(run=self.run, user=self.user)

@@ -7,19 +7,17 @@ go on where another one died.
 
 import json
 import signal
-import socket
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Iterable, Mapping
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from django.conf import settings
 
-from workers.launchers import launcher, processes
+from workers.launchers import launcher, processes, sight
 from workers.launchers.base import LauncherError, LaunchSpec, Observation, Presence, program
 from workers.launchers.folder import Folder
 from workers.launchers.local_environment import environment_of
@@ -62,10 +60,10 @@ class LocalLauncher:
         """Look at the wrapper, its exit record and what may have outlived it."""
         folder = self._folder(name)
         try:
-            return self._look(folder)
+            return sight.look(folder)
         except OSError as error:
             reason = f"{folder.path} cannot be read: {error}."
-            return Observation(presence=Presence.UNREACHABLE, reason=reason, seen_at=_now())
+            return Observation(presence=Presence.UNREACHABLE, reason=reason, seen_at=sight.now())
 
     def stop(self, name: str, handle: Mapping[str, Any], *, grace_seconds: int) -> None:
         """Send SIGTERM to the wrapper, once: it passes it on and keeps the grace itself."""
@@ -151,36 +149,7 @@ class LocalLauncher:
             raise LauncherError(
                 f"{folder.path.name} is being started by another worker.", can_retry=True
             )
-        return _handle_of(wrapper)
-
-    def _look(self, folder: Folder) -> Observation:
-        # In this order: a fence that was there before the lock was free is one that every start meets.
-        is_fenced = folder.is_fenced if folder.exists else False
-        wrapper = folder.wrapper()
-        if wrapper is None and folder.is_locked:
-            return _seen(Presence.PENDING, is_fenced, reason="Its process wrapper is starting.")
-        wrapper = wrapper or folder.wrapper()
-        if wrapper is None:
-            survivors = processes.marked(folder.path)
-            return _seen(Presence.ABSENT, is_fenced, num_survivors=len(survivors))
-        if reason := _elsewhere(folder):
-            return _seen(Presence.UNREACHABLE, is_fenced, reason=reason)
-        return self._look_at_wrapper(folder, wrapper, is_fenced)
-
-    def _look_at_wrapper(
-        self, folder: Folder, wrapper: processes.Identity, is_fenced: bool
-    ) -> Observation:
-        handle, is_alive, record = _handle_of(wrapper), wrapper.is_alive, folder.exit()
-        if is_alive and not record:
-            where = f"{socket.gethostname()}, process {wrapper.pid}"
-            return _seen(Presence.RUNNING, is_fenced, handle=handle, where=where)
-        # It writes the record when all below it is gone, and then only sends what was not sent yet.
-        survivors = set() if is_alive else processes.marked(folder.path)
-        record = record or folder.exit()
-        return _seen(
-            Presence.EXITED, is_fenced, handle=handle, exit=record or None,
-            num_survivors=len(survivors),
-        )  # fmt: skip
+        return sight.handle_of(wrapper)
 
     def _living(self, folder: Folder) -> set[int]:
         try:
@@ -206,26 +175,6 @@ def _write(folder: Folder, spec: LaunchSpec) -> None:
         "resume_from": spec.resume_from, "machine": processes.machine_id(),
     }  # fmt: skip
     folder.write("spec.json", json.dumps(public))
-
-
-def _handle_of(wrapper: processes.Identity) -> dict[str, Any]:
-    return {"pid": wrapper.pid, "started": wrapper.started, "boot_id": wrapper.boot_id}
-
-
-def _elsewhere(folder: Folder) -> str:
-    """Say so when the attempt was started on another machine: its processes cannot be seen from here."""
-    machine = folder.read("spec.json").get("machine")
-    if not machine or not processes.machine_id() or machine == processes.machine_id():
-        return ""
-    return "It was started on another machine, which this worker cannot see."
-
-
-def _seen(presence: Presence, is_fenced: bool, **more: Any) -> Observation:
-    return Observation(presence=presence, is_fenced=is_fenced, seen_at=_now(), **more)
-
-
-def _now() -> datetime:
-    return datetime.now(UTC)
 
 
 def _tail(folder: Folder) -> str:

@@ -161,14 +161,33 @@ def test_attempt_of_another_machine_is_unreachable(bench: LocalBench, monkeypatc
 
 
 def test_wrapper_that_only_sends_its_rest_is_no_orphan(bench: LocalBench):
+    sends = textwrap.dedent("""
+        import os, signal
+        from safehold.statusfile import write_json
+        from safehold.wrapper.linux import started
+        from pathlib import Path
+        folder = Path(os.environ["SAFEHOLD_DIR"])
+        write_json(folder / "exit.json", {"v": 1, "outcome": "finished"})
+        write_json(folder / "wrapper.json", {"pid": os.getpid(), "started": started(os.getpid())})
+        signal.pause()
+    """)
+    LocalLauncher(bench.root, wrapper=(sys.executable, "-c", sends)).start(bench.spec(NAME))
+
+    seen = bench.launcher.observe(NAME, {})
+
+    assert (seen.presence, seen.num_survivors) == (Presence.EXITED, 0)
+    assert NAME not in bench.launcher.live_names()
+
+
+def test_program_that_claims_its_own_end_still_runs(bench: LocalBench):
     bench.launcher.start(bench.spec(NAME))
     wait_for_program(bench)
     (bench.folder(NAME) / "exit.json").write_text('{"v": 1, "outcome": "finished"}')
 
     seen = bench.launcher.observe(NAME, {})
 
-    assert (seen.presence, seen.num_survivors) == (Presence.EXITED, 0)
-    assert NAME not in bench.launcher.live_names()
+    assert (seen.presence, seen.exit) == (Presence.RUNNING, None)
+    assert NAME in bench.launcher.live_names()
 
 
 def test_secrets_of_the_service_do_not_reach_the_training(bench: LocalBench, monkeypatch):
