@@ -5,14 +5,11 @@ Pure over what the selector read. Long chains of saves that tell nothing are dra
 
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass
-
-from django.utils.translation import gettext as _
 
 from checkpoints.models import Checkpoint
+from checkpoints.picture import Branch, Drawing, Gap, Lane, Mark
 from checkpoints.selectors.lineage import Lineage
 from checkpoints.states import State
-from runs.models import Attempt
 
 COLUMN, LANE = 72, 86
 LEFT, TOP = 16, 54
@@ -20,91 +17,6 @@ LEFT, TOP = 16, 54
 LABEL, ELBOW, BEND = 270, 34, 10
 # Of a chain longer than this only its ends and what matters are drawn. A guess: what fits a screen.
 LONGEST_CHAIN = 6
-
-
-@dataclass(frozen=True)
-class Mark:
-    """One checkpoint in the drawing."""
-
-    checkpoint: Checkpoint
-    relation: str
-    x: int
-    y: int
-
-    @property
-    def text_y(self) -> int:
-        """Where its step is written."""
-        return self.y + 25
-
-    @property
-    def title(self) -> str:
-        """What a pointer that rests on it is told."""
-        words = _("step %(step)s of %(run)s: %(state)s") % {
-            "step": f"{self.checkpoint.step:,}",
-            "run": self.checkpoint.run.name,
-            "state": self.checkpoint.get_state_display(),
-        }
-        return words
-
-
-@dataclass(frozen=True)
-class Gap:
-    """So many saves that are left out here."""
-
-    count: int
-    x: int
-    y: int
-
-    @property
-    def text_y(self) -> int:
-        """Where the number is written."""
-        return self.y - 8
-
-
-@dataclass(frozen=True)
-class Lane:
-    """One attempt: a line from where it began to its last save."""
-
-    attempt: Attempt
-    y: int
-    x1: int
-    x2: int
-    data_version: str
-
-    @property
-    def text_y(self) -> int:
-        """Where the name of the run is written."""
-        return self.y - 34
-
-    @property
-    def small_y(self) -> int:
-        """Where attempt, config and data are written."""
-        return self.y - 19
-
-    @property
-    def data_short(self) -> str:
-        """The part of the data version that people read."""
-        return self.data_version.rpartition(":")[2][:8]
-
-
-@dataclass(frozen=True)
-class Branch:
-    """From a checkpoint to the lane of an attempt that began from it."""
-
-    path: str
-    is_fork: bool
-
-
-@dataclass(frozen=True)
-class Drawing:
-    """The whole picture, in units of one pixel."""
-
-    lanes: tuple[Lane, ...]
-    marks: tuple[Mark, ...]
-    gaps: tuple[Gap, ...]
-    branches: tuple[Branch, ...]
-    width: int
-    height: int
 
 
 def draw(lineage: Lineage) -> Drawing:
