@@ -24,8 +24,8 @@ def significant(value: float, digits: int = 3) -> str:
     if value == 0:
         return "0"
     if abs(value) < _SMALLEST_PLAIN or abs(value) >= 1e15:
-        mantissa, exponent = f"{value:.{digits - 1}e}".split("e")
-        return f"{mantissa}e{int(exponent)}"
+        mantissa, power = f"{value:.{digits - 1}e}".split("e")
+        return f"{mantissa}e{int(power)}"
     exponent = math.floor(math.log10(abs(float(f"{value:.{digits - 1}e}"))))
     return f"{value:,.{max(0, digits - 1 - exponent)}f}"
 

@@ -9,6 +9,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from controlplane.common.access import require, role_of
+from controlplane.common.api import caller
 from controlplane.common.errors import Invalid
 from controlplane.common.models import Role
 from runs import access, estimates, listings, run_table
@@ -37,7 +38,7 @@ def new_card(request: HttpRequest) -> HttpResponse:
     project = current_project(request)
     if project is None:
         return render(request, "runs/no_project.html")
-    require(request.user, project.pk, Role.OPERATOR)
+    require(caller(request), project.pk, Role.OPERATOR)
     if request.method == "GET":
         context = {
             "sections": sections_of({}),
@@ -49,7 +50,7 @@ def new_card(request: HttpRequest) -> HttpResponse:
     if typed.is_valid:
         try:
             card = cards.create_card(
-                user=request.user, project=project, name=typed.form.cleaned_data["name"],
+                user=caller(request), project=project, name=typed.form.cleaned_data["name"],
                 question=typed.form.cleaned_data["question"], stage=typed.form.cleaned_data["stage"], data=typed.document,
             )  # fmt: skip
         except Invalid as error:
@@ -62,7 +63,7 @@ def new_card(request: HttpRequest) -> HttpResponse:
 
 @require_http_methods(["GET", "POST"])
 def card_detail(request: HttpRequest, card_id: int) -> HttpResponse:
-    card = access.card_for(request.user, card_id, change=request.method == "POST")
+    card = access.card_for(caller(request), card_id, change=request.method == "POST")
     if request.method == "GET":
         context = {
             "sections": sections_of(card.data), "estimate": estimates.of_card(parse_card(card.data)),
@@ -73,7 +74,7 @@ def card_detail(request: HttpRequest, card_id: int) -> HttpResponse:
     if typed.is_valid:
         try:
             cards.update_card(
-                user=request.user, card=card, reason=typed.form.cleaned_data["reason"], name=typed.form.cleaned_data["name"],
+                user=caller(request), card=card, reason=typed.form.cleaned_data["reason"], name=typed.form.cleaned_data["name"],
                 question=typed.form.cleaned_data["question"], stage=typed.form.cleaned_data["stage"], data=typed.document,
             )  # fmt: skip
         except Invalid as error:
@@ -118,7 +119,7 @@ def _typed_context(typed: TypedCard) -> dict[str, Any]:
 
 
 def _around(request: HttpRequest, card: Card) -> dict[str, Any]:
-    role = role_of(request.user, card.project_id)
+    role = role_of(caller(request), card.project_id)
     newest = run_table.with_names(Run.objects.filter(card=card)).order_by("-pk")[:20]
     return {
         "card": card,

@@ -9,6 +9,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from controlplane.common.access import require, role_of
+from controlplane.common.api import caller
 from controlplane.common.errors import Invalid
 from controlplane.common.models import Project, Role
 from runs import access, listings, run_table
@@ -40,7 +41,7 @@ def new_config(request: HttpRequest) -> HttpResponse:
     project = current_project(request)
     if project is None:
         return render(request, "runs/no_project.html")
-    require(request.user, project.pk, Role.OPERATOR)
+    require(caller(request), project.pk, Role.OPERATOR)
     parent = _chosen(Config, project, request, "parent")
     card = _chosen(Card, project, request, "card") or (parent.card if parent else None)
     around = {"parent": parent, "card": card, "cards": Card.objects.filter(project=project)[:200]}
@@ -50,7 +51,7 @@ def new_config(request: HttpRequest) -> HttpResponse:
     if typed.is_valid:
         try:
             made = configs.create_config(
-                user=request.user,
+                user=caller(request),
                 project=project,
                 document=typed.document,
                 card=card,
@@ -73,8 +74,8 @@ def check(request: HttpRequest) -> HttpResponse:
 
 @require_GET
 def config_detail(request: HttpRequest, config_id: int) -> HttpResponse:
-    config = access.config_for(request.user, config_id)
-    role = role_of(request.user, config.project_id)
+    config = access.config_for(caller(request), config_id)
+    role = role_of(caller(request), config.project_id)
     others = Config.objects.filter(project=config.project_id).exclude(pk=config.pk)[:50]
     newest = run_table.with_names(Run.objects.filter(config=config)).order_by("-pk")[:20]
     context = {
@@ -91,10 +92,10 @@ def config_detail(request: HttpRequest, config_id: int) -> HttpResponse:
 
 @require_GET
 def config_diff(request: HttpRequest, config_id: int) -> HttpResponse:
-    config = access.config_for(request.user, config_id)
+    config = access.config_for(caller(request), config_id)
     asked = request.GET.get("with", "")
     other = access.config_for(
-        request.user, int(asked) if asked.isdecimal() else config.parent_id or config.pk
+        caller(request), int(asked) if asked.isdecimal() else config.parent_id or config.pk
     )
     changes = run_config.diff(other.document, config.document)
     others = Config.objects.filter(project=config.project_id).exclude(pk=config.pk)[:50]
@@ -110,7 +111,7 @@ def config_diff(request: HttpRequest, config_id: int) -> HttpResponse:
 
 @require_GET
 def config_download(request: HttpRequest, config_id: int) -> HttpResponse:
-    config = access.config_for(request.user, config_id)
+    config = access.config_for(caller(request), config_id)
     answer = HttpResponse(
         run_config.to_toml(config.document), content_type="application/toml; charset=utf-8"
     )

@@ -7,6 +7,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
 from controlplane.common.access import require
+from controlplane.common.api import caller
 from controlplane.common.errors import SafeholdError
 from controlplane.common.models import Project, Role
 from runs import reports
@@ -21,7 +22,7 @@ def new_run(request: HttpRequest) -> HttpResponse:
     project = current_project(request)
     if project is None:
         return render(request, "runs/no_project.html")
-    require(request.user, project.pk, Role.OPERATOR)
+    require(caller(request), project.pk, Role.OPERATOR)
     if request.method == "GET":
         return _page(request, project, LaunchForm(project=project, initial=request.GET.dict()))
     form = LaunchForm(request.POST, project=project)
@@ -36,18 +37,18 @@ def _blocked(request: HttpRequest, config: Config) -> PreflightReport | None:
     """Ask preflight before anything is made: a config that cannot work leaves no run behind."""
     report = preflight.newest_whole(config)
     if report is None or report.verdict == "fail":
-        report = preflight.request(config=config, user=request.user)
+        report = preflight.request(config=config, user=caller(request))
     return report if report.verdict == "fail" else None
 
 
 def _launch(request: HttpRequest, project: Project, form: LaunchForm) -> Run:
     config = form.cleaned_data["config"]
     run = runs.create_run(
-        user=request.user, project=project, config=config, card=config.card,
+        user=caller(request), project=project, config=config, card=config.card,
         name=form.cleaned_data["name"], launcher=form.cleaned_data["launcher"],
     )  # fmt: skip
     try:
-        preflight.launch(run=run, user=request.user)
+        preflight.launch(run=run, user=caller(request))
     except SafeholdError as error:
         # The run is there and can be launched from its own page, which says what stood against it.
         messages.error(request, error.message)

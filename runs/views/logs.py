@@ -4,6 +4,7 @@ from django.http import HttpRequest, HttpResponse, JsonResponse, StreamingHttpRe
 from django.views.decorators.http import require_GET
 from django.views.decorators.vary import vary_on_headers
 
+from controlplane.common.api import caller
 from runs import access, log_reading
 from runs.views.run_pages import page
 
@@ -11,14 +12,14 @@ from runs.views.run_pages import page
 @require_GET
 @vary_on_headers("HX-Request")
 def log_page(request: HttpRequest, run_id: int) -> HttpResponse:
-    run = access.run_for(request.user, run_id)
+    run = access.run_for(caller(request), run_id)
     chosen = log_reading.choose(run, request.GET.get("attempt", ""), request.GET.get("source", ""))
     return page(request, run, "logs", {"log": chosen, "tail": log_reading.tail(chosen)})
 
 
 @require_GET
 def log_tail(request: HttpRequest, run_id: int) -> HttpResponse:
-    run = access.run_for(request.user, run_id)
+    run = access.run_for(caller(request), run_id)
     chosen = log_reading.choose(run, request.GET.get("attempt", ""), request.GET.get("source", ""))
     offset = request.GET.get("offset", "")
     piece = log_reading.tail(chosen, offset=int(offset) if offset.isdecimal() else 0)
@@ -27,7 +28,7 @@ def log_tail(request: HttpRequest, run_id: int) -> HttpResponse:
 
 @require_GET
 def log_download(request: HttpRequest, run_id: int) -> StreamingHttpResponse:
-    run = access.run_for(request.user, run_id)
+    run = access.run_for(caller(request), run_id)
     chosen = log_reading.choose(run, request.GET.get("attempt", ""), request.GET.get("source", ""))
     response = StreamingHttpResponse(
         log_reading.pieces(chosen), content_type="text/plain; charset=utf-8"

@@ -4,6 +4,7 @@ import orjson
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_GET
 
+from controlplane.common.api import caller
 from controlplane.common.errors import Invalid
 from runs import access
 from runs.forms.charts import ChartForm
@@ -12,7 +13,7 @@ from runs.services import metrics
 
 @require_GET
 def chart(request: HttpRequest, run_id: int) -> HttpResponse:
-    run = access.run_for(request.user, run_id)
+    run = access.run_for(caller(request), run_id)
     try:
         answer = metrics.read_chart(run=run, **ChartForm(request.GET).question())
     except ValueError as error:

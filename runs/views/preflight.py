@@ -4,6 +4,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
+from controlplane.common.api import caller
 from runs import access, listings, reports
 from runs.models import PreflightReport
 from runs.services import preflight
@@ -24,19 +25,19 @@ def report_list(request: HttpRequest) -> HttpResponse:
 
 @require_GET
 def report_page(request: HttpRequest, report_id: int) -> HttpResponse:
-    report = access.report_for(request.user, report_id)
+    report = access.report_for(caller(request), report_id)
     return render(request, "runs/preflight_report.html", reports.context(report))
 
 
 @require_GET
 def report_body(request: HttpRequest, report_id: int) -> HttpResponse:
     """The findings alone: an open page asks again while the checks run."""
-    report = access.report_for(request.user, report_id)
+    report = access.report_for(caller(request), report_id)
     return render(request, "runs/_preflight_body.html", reports.context(report))
 
 
 @require_POST
 def request_preflight(request: HttpRequest, config_id: int) -> HttpResponse:
-    config = access.config_for(request.user, config_id, change=True)
-    report = preflight.request(config=config, user=request.user)
+    config = access.config_for(caller(request), config_id, change=True)
+    report = preflight.request(config=config, user=caller(request))
     return redirect("runs:preflight_report", report.pk)

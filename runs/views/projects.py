@@ -5,6 +5,7 @@ from django.shortcuts import get_object_or_404, redirect
 from django.views.decorators.http import require_POST
 
 from controlplane.common import access
+from controlplane.common.api import caller
 from controlplane.common.context import shell
 from controlplane.common.models import Project
 
@@ -19,6 +20,6 @@ def current_project(request: HttpRequest) -> Project | None:
 def switch_project(request: HttpRequest) -> HttpResponse:
     chosen = request.POST.get("project", "")
     number = int(chosen) if chosen.isdecimal() else 0
-    project = get_object_or_404(access.projects_of(request.user), pk=number)
+    project = get_object_or_404(access.projects_of(caller(request)), pk=number)
     request.session["project_id"] = project.pk
     return redirect("runs:run_list")

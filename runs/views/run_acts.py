@@ -10,6 +10,7 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
+from controlplane.common.api import caller
 from controlplane.common.errors import SafeholdError
 from runs import access
 from runs.models import Run
@@ -35,9 +36,9 @@ _SERVICES: dict[str, Callable[..., Any]] = {
 def act(request: HttpRequest, run_id: int, act: str) -> HttpResponse:
     if act not in _SERVICES:
         raise Http404
-    run = access.run_for(request.user, run_id, change=True)
+    run = access.run_for(caller(request), run_id, change=True)
     try:
-        _SERVICES[act](run=run, user=request.user)
+        _SERVICES[act](run=run, user=caller(request))
     except SafeholdError as error:
         return _refused(request, run, error)
     return _done(request, run_id, _said(act))
@@ -47,7 +48,7 @@ def _done(request: HttpRequest, run_id: int, said: str) -> HttpResponse:
     if not getattr(request, "htmx", False):
         messages.success(request, said)
         return redirect("runs:run_detail", run_id)
-    run = access.run_for(request.user, run_id)
+    run = access.run_for(caller(request), run_id)
     response = render(request, "runs/_run_header.html", header_context(request, run))
     response["X-Announce"] = quote(said)
     return response

@@ -4,6 +4,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
+from controlplane.common.api import caller
 from runs import run_table
 from runs.forms.filters import ORDERS, STATES, RunFilterForm
 from runs.views.projects import current_project
@@ -36,5 +37,5 @@ def run_rows(request: HttpRequest) -> HttpResponse:
     asked = [
         int(run) for run in request.GET.getlist("run")[:100] if run.isdecimal() and len(run) < 18
     ]
-    rows = run_table.some(user=request.user, run_ids=asked)
+    rows = run_table.some(user=caller(request), run_ids=asked)
     return render(request, "runs/_run_rows.html", {"rows": rows})

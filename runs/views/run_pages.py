@@ -13,6 +13,7 @@ from django.views.decorators.http import require_GET
 from django.views.decorators.vary import vary_on_headers
 
 from controlplane.common.access import role_of
+from controlplane.common.api import caller
 from runs import access, acts, dashboard, run_table
 from runs import timeline as timelines
 from runs.models import Run
@@ -41,7 +42,7 @@ _TABS = (
 @require_GET
 @vary_on_headers("HX-Request")
 def live(request: HttpRequest, run_id: int) -> HttpResponse:
-    run = access.run_for(request.user, run_id)
+    run = access.run_for(caller(request), run_id)
     names = metrics.list_names(run)
     context = {
         "dashboard": dashboard.dashboard(names),
@@ -54,7 +55,7 @@ def live(request: HttpRequest, run_id: int) -> HttpResponse:
 @require_GET
 @vary_on_headers("HX-Request")
 def timeline(request: HttpRequest, run_id: int) -> HttpResponse:
-    run = access.run_for(request.user, run_id)
+    run = access.run_for(caller(request), run_id)
     kind, cursor = request.GET.get("kind", ""), request.GET.get("cursor", "")
     return page(request, run, "timeline", timelines.context(run, kind=kind, cursor=cursor))
 
@@ -62,14 +63,14 @@ def timeline(request: HttpRequest, run_id: int) -> HttpResponse:
 @require_GET
 @vary_on_headers("HX-Request")
 def attempts(request: HttpRequest, run_id: int) -> HttpResponse:
-    run = access.run_for(request.user, run_id)
+    run = access.run_for(caller(request), run_id)
     return page(request, run, "attempts", {"attempts": run.attempts.order_by("-number")})
 
 
 @require_GET
 @vary_on_headers("HX-Request")
 def checkpoints(request: HttpRequest, run_id: int) -> HttpResponse:
-    run = access.run_for(request.user, run_id)
+    run = access.run_for(caller(request), run_id)
     return page(
         request, run, "checkpoints", {"of_run_url": reverse("checkpoints:of_run", args=[run.pk])}
     )
@@ -78,7 +79,7 @@ def checkpoints(request: HttpRequest, run_id: int) -> HttpResponse:
 @require_GET
 @vary_on_headers("HX-Request")
 def proof(request: HttpRequest, run_id: int) -> HttpResponse:
-    run = access.run_for(request.user, run_id)
+    run = access.run_for(caller(request), run_id)
     newest = run.attempts.order_by("-number").first()
     report = run.config.preflight_reports.order_by("-pk").first()
     return page(request, run, "proof", {"attempt": newest, "report": report, "config": run.config})
@@ -86,7 +87,7 @@ def proof(request: HttpRequest, run_id: int) -> HttpResponse:
 
 @require_GET
 def header(request: HttpRequest, run_id: int) -> HttpResponse:
-    run = access.run_for(request.user, run_id)
+    run = access.run_for(caller(request), run_id)
     return render(request, "runs/_run_header.html", header_context(request, run))
 
 
@@ -104,7 +105,7 @@ def page(request: HttpRequest, run: Run, tab: str, context: Mapping[str, Any]) -
 def header_context(request: HttpRequest, run: Run, *, refused: str = "") -> dict[str, Any]:
     """Return what the header says about the run now."""
     (row,) = run_table.rows_of([run])
-    role = role_of(request.user, run.project_id)
+    role = role_of(caller(request), run.project_id)
     fork_href = reverse("runs:run_checkpoints", args=[run.pk])
     return {
         "row": row,
