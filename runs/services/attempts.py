@@ -7,15 +7,15 @@ from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
-from django.utils.dateparse import parse_datetime
 
 from controlplane.common import tokens
 from controlplane.common.errors import Conflict
 from controlplane.common.queue import wake
 from runs import live, states
 from runs.models import Attempt, Run, StateChange
-from runs.services import attempt_tokens, commands, events, resume_points
+from runs.services import attempt_tokens, commands, events, exits, resume_points
 from runs.services.attempt_tokens import issue_token, revoke_token, token_of
+from runs.services.ends import end_time
 
 __all__ = [
     "ForbiddenMove",
@@ -125,7 +125,7 @@ def end_attempt(
     )
     if current.is_over:
         return False
-    ended_at = _end_time(current, exit, at)
+    ended_at = end_time(current, exit, at)
     changes = {"outcome": str(states.Outcome(outcome)), "ended_at": ended_at}
     if exit is not None:
         changes["exit"] = dict(exit)
@@ -148,12 +148,21 @@ def record_handle(*, attempt: Attempt, handle: Mapping[str, Any], where: str = "
 
 
 @transaction.atomic
-def record_exit(*, attempt: Attempt, exit: Mapping[str, Any]) -> None:
-    """Keep the wrapper's own word about the end and have it looked at; it is a hint, not the end."""
-    kept = Attempt.objects.filter(pk=attempt.pk).exclude(state=states.State.ENDED)
-    if kept.update(exit=dict(exit)):
-        attempt.exit = dict(exit)
-        wake("workers.reconcile", run_id=attempt.run_id)
+def record_exit(*, attempt: Attempt, exit: Mapping[str, Any], node: int = 0) -> None:
+    """Keep a wrapper's own word about the end and have it looked at; it is a hint, not the end.
+
+    Args:
+        attempt: Whose wrapper it is; one that has ended keeps what it ended with.
+        exit: The record of this node.
+        node: Which node speaks; what the others said is kept beside it.
+    """
+    held = Attempt.objects.select_for_update(no_key=True).get(pk=attempt.pk)
+    if held.is_over:
+        return
+    held.exit = exits.merged(held.exit, dict(exit), node=node)
+    held.save(update_fields=["exit"])
+    attempt.exit = held.exit
+    wake("workers.reconcile", run_id=attempt.run_id)
 
 
 def _set_state(attempt: Attempt, to: states.State, reason: str, changes: Mapping[str, Any]) -> str:
@@ -193,20 +202,3 @@ def _times_of(attempt: Attempt, to: states.State, now: datetime) -> dict[str, An
     elif attempt.state == states.State.PAUSED:
         times["paused_at"] = None
     return times
-
-
-def _end_time(attempt: Attempt, exit: Mapping[str, Any] | None, at: datetime | None) -> datetime:
-    now = timezone.now()
-    told = at or _told_end(exit)
-    if told is None:
-        told = attempt.last_seen_at
-    return now if told is None else max(min(told, now), attempt.requested_at)
-
-
-def _told_end(exit: Mapping[str, Any] | None) -> datetime | None:
-    text = (exit or {}).get("ended_at")
-    try:
-        told = parse_datetime(text) if isinstance(text, str) else None
-    except ValueError:
-        return None
-    return told if told is not None and told.tzinfo is not None else None

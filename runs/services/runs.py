@@ -1,67 +1,28 @@
 """What a person asks of a run. Each act sets what is desired; reconciliation brings it about."""
 
-from collections.abc import Mapping
 from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
 
 from controlplane.common import access, audit
-from controlplane.common.errors import Conflict, Invalid
-from controlplane.common.models import Project, Role, User
+from controlplane.common.errors import Conflict
+from controlplane.common.models import Role, User
 from controlplane.common.queue import wake
 from runs import states
-from runs.models import Attempt, Card, Command, Config, Run
+from runs.models import Attempt, Command, Run
 from runs.services import attempts, commands, events, resume_points
+from runs.services.new_runs import Checkpoint, checked_checkpoint, create_run
 
-Checkpoint = Mapping[str, Any]
-
-
-@transaction.atomic
-def create_run(
-    *,
-    user: User,
-    project: Project,
-    config: Config,
-    card: Card | None = None,
-    name: str = "",
-    launcher: str = "local",
-    parent: Run | None = None,
-    from_checkpoint: Checkpoint | None = None,
-) -> Run:
-    """Plan a run, or with `parent` and `from_checkpoint` fork one; nothing starts yet.
-
-    Args:
-        user: Needs the role operator in the project.
-        project: Where it belongs; config and card must belong there too.
-        config: What is run.
-        card: Default: the card of the config.
-        name: Default: the name of the config.
-        launcher: How its attempts are started.
-        parent: The run that this one is forked from.
-        from_checkpoint: {"id", "path", "run", "step"} that its first attempt begins from.
-
-    Raises:
-        Invalid: Config, card or parent belong to another project, or the checkpoint lacks a fact.
-    """
-    access.require(user, project.pk, Role.OPERATOR)
-    card = card or config.card
-    for noun, thing in (("config", config), ("card", card), ("parent", parent)):
-        if thing is not None and thing.project_id != project.pk:
-            raise Invalid(
-                f"The {noun} belongs to another project.",
-                fields={noun: ["Choose one of this project."]},
-            )
-    start = _checkpoint(from_checkpoint)
-    run = Run.objects.create(
-        project=project, config=config, card=card, parent=parent, launcher=launcher,
-        name=(name.strip() or config.name)[:120], created_by=user, start_checkpoint=start,
-        forked_from_checkpoint=start.get("id"), **_planned(config.document),
-    )  # fmt: skip
-    data = {"config": config.pk, "parent": parent.pk if parent else None, "checkpoint": start}
-    audit.record(actor=user, action="run.create", object=run, data=data)
-    events.record(run=run, kind="created", user=user, message=_created(run), data=data)
-    return run
+__all__ = [
+    "create_run",
+    "request_launch",
+    "request_pause",
+    "request_resume",
+    "request_save",
+    "request_stop",
+    "settle",
+]
 
 
 @transaction.atomic
@@ -187,7 +148,7 @@ def _next_attempt(
 ) -> Attempt:
     if newest.outcome == states.Outcome.FINISHED:
         raise Conflict(f"Run {run.pk} has finished.", hint="Fork it to train further.")
-    start = _checkpoint(from_checkpoint) or resume_points.newest(run) or run.start_checkpoint
+    start = checked_checkpoint(from_checkpoint) or resume_points.newest(run) or run.start_checkpoint
     run.is_forced = False
     attempt = attempts.create_attempt(run=run, checkpoint=start)
     _desire(run, states.Desired.RUNNING, user, "resume", f"{user} resumed the run.", start=start)
@@ -224,24 +185,3 @@ def _desire(
 def _copy(held: Run, run: Run) -> None:
     for name in ("desired", "desired_at", "needs_reconcile", "resume_on_up", "is_forced"):
         setattr(run, name, getattr(held, name))
-
-
-def _checkpoint(given: Checkpoint | None) -> dict[str, Any]:
-    try:
-        return resume_points.cleaned(given)
-    except ValueError as error:
-        raise Invalid(str(error), fields={"from_checkpoint": [str(error)]}) from error
-
-
-def _planned(document: Mapping[str, Any]) -> dict[str, Any]:
-    steps = document.get("train", {}).get("steps")
-    devices = document.get("compute", {}).get("devices", 1)
-    return {"total_steps": steps, "num_devices": devices}
-
-
-def _created(run: Run) -> str:
-    if run.parent is None:
-        return f"{run.created_by} created the run."
-    step = run.start_checkpoint.get("step")
-    origin = f", step {step}" if step is not None else ""
-    return f"{run.created_by} forked the run from {run.parent.name}{origin}."

@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from runs.ingest import senders
+from runs.metricstore.compaction import compact_attempt
 from runs.models import Attempt, Journal, MetricBatch
 from runs.services.ingest import store_batch
 from safehold import wire
@@ -93,6 +94,34 @@ def test_ranks_that_write_at_once_lose_and_double_nothing(transactional_db: None
     assert sum(batch.num_records for batch in MetricBatch.objects.all()) == 8 * 60
 
 
+def test_a_chart_read_while_compaction_runs_misses_nothing_and_doubles_nothing(
+    attempt: Attempt,
+) -> None:
+    num, done = 60, threading.Event()
+
+    def write() -> None:
+        for at in range(num):
+            batch = make_batch(20, first_seq=at * 20 + 1, first_step=at * 20 + 1)
+            store_batch(attempt=attempt, batch=batch)
+        done.set()
+
+    def compact() -> None:
+        while not done.is_set():
+            compact_attempt(attempt.pk)
+
+    def read() -> int:
+        reads = 0
+        while not done.is_set():
+            values = shown(chart(attempt, "train/loss", points=20_000))
+            assert values == {step: 2.0 + 0.01 * step for step in range(1, len(values) + 1)}
+            assert len(values) % 20 == 0
+            reads += 1
+        return reads
+
+    assert at_once(write, compact, compact, read)[3]
+    assert len(shown(chart(attempt, "train/loss", points=20_000))) == num * 20
+
+
 @pytest.mark.django_db
 @settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
 @given(
@@ -102,8 +131,6 @@ def test_ranks_that_write_at_once_lose_and_double_nothing(transactional_db: None
 def test_any_order_of_overlapping_batches_stores_a_prefix_once(
     pieces: list[tuple[int, int]], compacting: bool
 ) -> None:
-    from runs.metricstore.compaction import compact_attempt
-
     attempt = make_attempt(state="running")
     stored, mark = 0, 0
     for back, n in pieces:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from django.utils import timezone
 
+from runs import sample_ids
 from runs.ingest import senders
 from runs.models import Attempt, Command, MetricBatch, SampleIds
 from runs.services import attempt_tokens, attempts, commands, contact
@@ -203,10 +204,13 @@ def test_events_become_lines_of_the_timeline_once(attempt: Attempt) -> None:
 
 
 def test_the_samples_of_each_step_are_kept_beside_the_timeline(attempt: Attempt) -> None:
-    found = tuple(event("batch_ids", i, ids=[i, i + 1]) for i in range(3))
+    found = tuple(event("batch_ids", i, ids=[i] * 500) for i in range(3))
     send(attempt, make_batch(3, events=found))
     row = SampleIds.objects.get(attempt=attempt)
     assert (row.min_step, row.max_step) == (1, 3)
+    [consumed] = sample_ids.at_step(attempt.run, 3)
+    assert (consumed.attempt, consumed.rank, consumed.data["ids"]) == (1, 0, [2] * 500)
+    assert sample_ids.at_step(attempt.run, 4) == []
     assert not attempt.events.exists()
 
 
