@@ -88,7 +88,7 @@ class Supervisor:
         return (
             f"{child.name}: failed ({ending(code)}), see the logs"
             if code
-            else f"{child.name}: launched"
+            else f"{child.name}: ready"
         )
 
     def _plan_restart(self, child: Child, code: int) -> str:

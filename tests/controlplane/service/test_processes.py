@@ -67,7 +67,7 @@ def test_a_child_that_is_meant_to_end_is_not_started_again(supervisor: Superviso
     child = Child("demo run", sleeper(0), is_once=True)
     supervisor.add(child)
     child.process.wait()
-    assert supervisor.tend() == ["demo run: launched"]
+    assert supervisor.tend() == ["demo run: ready"]
     assert supervisor.tend() == []
     assert child.process is None
 
