@@ -53,6 +53,8 @@ def _secret_key() -> str:
 
 
 SECRET_KEY = _secret_key()
+# Encrypts cluster credentials at rest; empty: derived from the secret key. Several: the first encrypts.
+SAFEHOLD_ENCRYPTION_KEY = env.text("SAFEHOLD_ENCRYPTION_KEY")
 ALLOWED_HOSTS = [
     *{_public.hostname or "127.0.0.1", "127.0.0.1", "localhost", "[::1]"},
     *filter(None, env.text("SAFEHOLD_ALLOWED_HOSTS").split(",")),
@@ -208,6 +210,11 @@ CELERY_BEAT_SCHEDULE = {
         "task": "workers.preflight_left_behind",
         "schedule": schedule(15),
         "options": {"expires": 15},
+    },
+    "survey-clusters": {
+        "task": "workers.survey_clusters",
+        "schedule": schedule(30),
+        "options": {"expires": 30},
     },
     "verify-left-behind": {
         "task": "workers.verify_left_behind",

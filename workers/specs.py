@@ -6,6 +6,7 @@ from django.conf import settings
 
 from runs.models import Attempt
 from runs.services.attempts import token_of
+from workers import clusters
 from workers.launchers.base import LaunchSpec
 
 # What a config without the section gets; configs made by the product always have it.
@@ -27,7 +28,7 @@ def spec_of(attempt: Attempt) -> LaunchSpec:
         devices=compute.get("devices", 1),
         nodes=compute.get("nodes", 1),
         token=token_of(attempt),
-        ingest_url=settings.SAFEHOLD_INGEST_URL,
+        ingest_url=clusters.ingest_url_of(attempt.launcher),
         checkpoint_root=_root(document),  # the library adds run-<id>/a<attempt> itself
         resume_from=start.get("path"),
         is_fork=bool(start) and start.get("run") != run.pk,

@@ -1,6 +1,7 @@
 """Records of the planning and the running: cards, configs, runs, attempts, metrics, findings."""
 
 from runs.models.card import Card, CardChange
+from runs.models.cluster import Cluster
 from runs.models.config import Config
 from runs.models.event import Command, Event, LogChunk, StateChange
 from runs.models.metric import Journal, MetricBatch, MetricChunk, SampleIds, Series
@@ -11,6 +12,7 @@ __all__ = [
     "Attempt",
     "Card",
     "CardChange",
+    "Cluster",
     "Command",
     "Config",
     "Event",

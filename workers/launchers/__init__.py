@@ -9,8 +9,8 @@ from typing import TypeVar
 from controlplane.common.errors import NotFound
 from workers.launchers.base import Launcher
 
-Factory = TypeVar("Factory", bound=Callable[[], Launcher])
-_factories: dict[str, Callable[[], Launcher]] = {}
+Factory = TypeVar("Factory", bound=Callable[..., Launcher])
+_factories: dict[str, Callable[..., Launcher]] = {}
 
 
 def launcher(name: str) -> Callable[[Factory], Factory]:
@@ -30,16 +30,17 @@ def launcher(name: str) -> Callable[[Factory], Factory]:
 
 
 def get(name: str) -> Launcher:
-    """Return the launcher of this name.
+    """Return the launcher of this name; what follows a colon is for its factory: `kubernetes:CLUSTER`.
 
     Raises:
         NotFound: There is none.
     """
     _import_all()
-    if name not in _factories:
+    kind, _, detail = name.partition(":")
+    if kind not in _factories:
         known = ", ".join(sorted(_factories))
         raise NotFound(f"There is no launcher called {name}.", hint=f"There are: {known}.")
-    return _factories[name]()
+    return _factories[kind](*([detail] if detail else []))
 
 
 def names() -> list[str]:

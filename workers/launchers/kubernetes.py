@@ -11,6 +11,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from safehold.config.kubernetes import Kubernetes
+from workers import clusters
 from workers.kube import names, objects
 from workers.kube.api import Kube
 from workers.kube.conditions import condition
@@ -20,6 +21,7 @@ from workers.kube.kinds import NODE, POD, SECRET, SERVICE, Kind
 from workers.kube.objects import Place
 from workers.kube.seeing import Look
 from workers.kube.snapshot import Snapshot, take
+from workers.launchers import launcher
 from workers.launchers.base import LauncherError, LaunchSpec, Observation, Presence
 
 logger = logging.getLogger(__name__)
@@ -258,3 +260,21 @@ def options_of(config: Mapping[str, Any]) -> Kubernetes:
         return Kubernetes.model_validate(config.get("kubernetes") or {})
     except ValueError as error:
         raise LauncherError(f"[kubernetes] of the config: {error}", can_retry=False) from error
+
+
+@launcher("kubernetes")
+def of_cluster(name: str = "") -> KubernetesLauncher:
+    """Return the launcher of a registered cluster; one a process, so that a sweep shares its lists.
+
+    Raises:
+        NotFound: There is no such cluster.
+        CannotDecrypt: Its credentials were stored with another key.
+    """
+    cluster = clusters.cluster_called(name)
+    known = (cluster.pk, cluster.credentials, clusters.place_of(cluster))
+    if known not in _launchers:
+        _launchers[known] = KubernetesLauncher(clusters.kube_of(cluster), known[2])
+    return _launchers[known]
+
+
+_launchers: dict[tuple[int, str, Place], KubernetesLauncher] = {}

@@ -5,33 +5,41 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
     dependencies = [
-        ('runs', '0003_sample_ids'),
+        ("runs", "0003_sample_ids"),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='Watch',
+            name="Watch",
             fields=[
-                ('run', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='watch', serialize=False, to='runs.run')),
-                ('begun_at', models.DateTimeField(blank=True, null=True)),
-                ('num_deaths', models.PositiveIntegerField(default=0)),
-                ('num_failures', models.PositiveIntegerField(default=0)),
-                ('failed_at', models.DateTimeField(blank=True, null=True)),
-                ('retry_at', models.DateTimeField(blank=True, null=True)),
-                ('error', models.TextField(blank=True)),
-                ('launch_attempt', models.PositiveIntegerField(default=0)),
-                ('num_launches', models.PositiveIntegerField(default=0)),
-                ('launch_error', models.TextField(blank=True)),
-                ('launch_retry_at', models.DateTimeField(blank=True, null=True)),
-                ('is_launch_final', models.BooleanField(default=False)),
+                (
+                    "run",
+                    models.OneToOneField(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        primary_key=True,
+                        related_name="watch",
+                        serialize=False,
+                        to="runs.run",
+                    ),
+                ),
+                ("begun_at", models.DateTimeField(blank=True, null=True)),
+                ("num_deaths", models.PositiveIntegerField(default=0)),
+                ("num_failures", models.PositiveIntegerField(default=0)),
+                ("failed_at", models.DateTimeField(blank=True, null=True)),
+                ("retry_at", models.DateTimeField(blank=True, null=True)),
+                ("error", models.TextField(blank=True)),
+                ("launch_attempt", models.PositiveIntegerField(default=0)),
+                ("num_launches", models.PositiveIntegerField(default=0)),
+                ("launch_error", models.TextField(blank=True)),
+                ("launch_retry_at", models.DateTimeField(blank=True, null=True)),
+                ("is_launch_final", models.BooleanField(default=False)),
             ],
             options={
-                'verbose_name_plural': 'watches',
-                'ordering': ['pk'],
+                "verbose_name_plural": "watches",
+                "ordering": ["pk"],
             },
         ),
     ]

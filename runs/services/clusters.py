@@ -1,0 +1,191 @@
+"""Clusters: who may register one, what is kept of it, what was last seen."""
+
+import json
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+import yaml
+from django.core.exceptions import ValidationError
+from django.db import transaction
+from django.utils import timezone
+
+from controlplane.common import audit, encryption
+from controlplane.common.errors import Conflict, Forbidden, Invalid
+from controlplane.common.models import User
+from runs.models import Cluster, Run
+
+# A kubeconfig that was pasted may name programs and files of the machine it came from. Neither is
+# read here: a program would be run by our workers, a file would be one of theirs.
+_FORBIDDEN_KEYS = {
+    "exec": "a program to run",
+    "auth-provider": "an authentication plug-in",
+    "tokenFile": "a file",
+    "client-certificate": "a file",
+    "client-key": "a file",
+    "certificate-authority": "a file",
+}
+
+
+@transaction.atomic
+def register_cluster(
+    *,
+    user: User,
+    name: str,
+    namespace: str,
+    way: str,
+    image: str,
+    kubeconfig: str = "",
+    url: str = "",
+    token: str = "",
+    ca_certificate: str = "",
+    ingest_url: str = "",
+) -> Cluster:
+    """Register a cluster or, under a name that exists, give it new credentials and settings.
+
+    Args:
+        user: Must be a superuser: a cluster is shared by all projects.
+        name: Lower case letters, digits and `-`, at most 28.
+        namespace: Where all our objects go; empty: that of the kubeconfig's context, or `default`.
+        way: `in_cluster`, `kubeconfig` or `token`.
+        image: The trainer image for configs that name none.
+        kubeconfig: YAML or JSON with the credentials inside, no programs and no file names.
+        url: Of the API server, for `token`.
+        token: Of a service account, for `token`.
+        ca_certificate: PEM, for `token`.
+        ingest_url: The control plane's address as pods see it.
+
+    Raises:
+        Forbidden: The user is no superuser.
+        Invalid: A field cannot be used; it is named.
+    """
+    if not user.is_superuser:
+        raise Forbidden("Only an administrator of the service can register a cluster.")
+    held, found_namespace = _credentials(way, kubeconfig, url, token, ca_certificate)
+    values = {
+        "namespace": namespace or found_namespace or "default",
+        "way": way,
+        "image": image,
+        "ingest_url": ingest_url.rstrip("/"),
+        "credentials": encryption.encrypt(json.dumps(held)) if held else "",
+        "is_enabled": True,
+    }
+    cluster = Cluster.objects.filter(name=name).first() or Cluster(name=name, created_by=user)
+    is_new = cluster.pk is None
+    for field, value in values.items():
+        setattr(cluster, field, value)
+    _check(cluster)
+    cluster.save()
+    told = {key: value for key, value in values.items() if key != "credentials"}
+    action = "cluster.register" if is_new else "cluster.change"
+    audit.record(actor=user, action=action, object=cluster, data=told)
+    return cluster
+
+
+@transaction.atomic
+def remove_cluster(*, user: User, cluster: Cluster) -> None:
+    """Forget a cluster that no run uses any more; what it ran stays recorded.
+
+    Raises:
+        Forbidden: The user is no superuser.
+        Conflict: A run there is not settled yet.
+    """
+    if not user.is_superuser:
+        raise Forbidden("Only an administrator of the service can remove a cluster.")
+    busy = Run.objects.filter(launcher=cluster.launcher, needs_reconcile=True).first()
+    if busy is not None:
+        raise Conflict(
+            f"Cluster {cluster.name} is in use by run {busy.pk}.", hint="Stop the run first."
+        )
+    audit.record(actor=user, action="cluster.remove", object=cluster, data={"name": cluster.name})
+    cluster.delete()
+
+
+def credentials_of(cluster: Cluster) -> dict[str, Any]:
+    """Return the decrypted credentials; never log or show them.
+
+    Raises:
+        CannotDecrypt: The service has another key than when they were stored.
+    """
+    if not cluster.credentials:
+        return {}
+    read: dict[str, Any] = json.loads(encryption.decrypt(cluster.credentials))
+    return read
+
+
+def record_survey(
+    *, cluster: Cluster, version: str, survey: Mapping[str, Any], at: datetime | None = None
+) -> None:
+    """Keep what was seen of a cluster that answered."""
+    now = at or timezone.now()
+    changes: dict[str, Any] = {"version": version, "survey": dict(survey), "surveyed_at": now}
+    changes["reason"] = ""
+    if cluster.state != Cluster.State.REACHABLE:
+        changes |= {"state": Cluster.State.REACHABLE, "state_at": now}
+    Cluster.objects.filter(pk=cluster.pk).update(**changes)
+
+
+def record_unreachable(*, cluster: Cluster, reason: str, at: datetime | None = None) -> None:
+    """Note that a cluster does not answer, and since when; nothing of it is taken for ended."""
+    changes: dict[str, Any] = {"reason": reason}
+    if cluster.state != Cluster.State.UNREACHABLE:
+        changes |= {"state": Cluster.State.UNREACHABLE, "state_at": at or timezone.now()}
+    Cluster.objects.filter(pk=cluster.pk).update(**changes)
+
+
+def _credentials(
+    way: str, kubeconfig: str, url: str, token: str, ca_certificate: str
+) -> tuple[dict[str, Any], str]:
+    if way == Cluster.Way.IN_CLUSTER:
+        return {}, ""
+    if way == Cluster.Way.KUBECONFIG:
+        document = _kubeconfig(kubeconfig)
+        return {"kubeconfig": document}, _namespace_of(document)
+    if way == Cluster.Way.TOKEN:
+        missing = {"url": url, "token": token}
+        fields = {key: ["This is needed."] for key, value in missing.items() if not value}
+        if not url.startswith("https://") and url:
+            fields["url"] = ["The address of the API server begins with https://."]
+        if fields:
+            raise Invalid("The cluster cannot be registered.", fields=fields)
+        return {"url": url, "token": token, "ca_certificate": ca_certificate}, ""
+    ways = ", ".join(Cluster.Way.values)
+    raise Invalid("The cluster cannot be registered.", fields={"way": [f"Choose one of {ways}."]})
+
+
+def _kubeconfig(text: str) -> dict[str, Any]:
+    try:
+        document = yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        raise _bad_kubeconfig(f"It is not YAML: {error}") from error
+    if not isinstance(document, dict) or not document.get("clusters"):
+        raise _bad_kubeconfig("It names no clusters.")
+    for entry in [*(document.get("users") or []), *(document.get("clusters") or [])]:
+        settings = entry.get("user") or entry.get("cluster") or {}
+        for key, what in _FORBIDDEN_KEYS.items():
+            if key in settings:
+                raise _bad_kubeconfig(
+                    f"`{key}` of {entry.get('name')} names {what}: put the token or the certificate "
+                    "itself into it (kubectl config view --raw --flatten)."
+                )
+    return document
+
+
+def _bad_kubeconfig(message: str) -> Invalid:
+    return Invalid("The kubeconfig cannot be used.", fields={"kubeconfig": [message]})
+
+
+def _namespace_of(document: Mapping[str, Any]) -> str:
+    current = document.get("current-context")
+    for entry in document.get("contexts") or []:
+        if entry.get("name") == current:
+            return str((entry.get("context") or {}).get("namespace") or "")
+    return ""
+
+
+def _check(cluster: Cluster) -> None:
+    """Ask the model's validators, and answer by field."""
+    try:
+        cluster.full_clean(exclude=["created_by"], validate_unique=False)
+    except ValidationError as error:
+        raise Invalid("The cluster cannot be registered.", fields=error.message_dict) from error

@@ -1,0 +1,117 @@
+import json
+import threading
+
+import pytest
+import yaml
+from django.db import connection
+
+from controlplane.common import encryption
+from runs.models import Cluster
+from tests.factories import make_user
+from tests.fakes.kube import FakeCluster
+from tests.waiting import wait_until
+from tests.workers.kube.test_objects import spec
+from workers import clusters, watcher
+from workers.launchers import get
+
+
+@pytest.fixture
+def cluster():
+    fake = FakeCluster(nodes=2, gpus=8).start()
+    yield fake
+    fake.stop()
+
+
+def registered(cluster, tmp_path, **changes):
+
+    path = cluster.kubeconfig(tmp_path / "kubeconfig")
+    held = {"kubeconfig": yaml.safe_load(path.read_text())}
+    values = {"name": "lab", "namespace": "team", "way": "kubeconfig", "image": "trainer:1"}
+    values["credentials"] = encryption.encrypt(json.dumps(held))
+    return Cluster.objects.create(created_by=make_user(), **values | changes)
+
+
+@pytest.fixture
+def woken(monkeypatch):
+    calls = []
+    monkeypatch.setattr(watcher, "wake", lambda name, **ids: calls.append((name, ids)))
+    return calls
+
+
+@pytest.fixture
+def running():
+    """Start watchers in threads; all end with the test."""
+    over, threads = threading.Event(), []
+
+    def start():
+        thread = threading.Thread(target=_watch, args=(over,), daemon=True)
+        thread.start()
+        threads.append(thread)
+
+    yield start
+    over.set()
+    for thread in threads:
+        thread.join(timeout=10)
+        assert not thread.is_alive()
+
+
+def _watch(over):
+    try:
+        watcher.run_watcher(over)
+    finally:
+        connection.close()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_change_in_a_cluster_wakes_the_run(cluster, tmp_path, woken, running):
+    registered(cluster, tmp_path)
+    running()
+    get("kubernetes:lab").start(spec(name="safehold-r41-a2", run_id=41))
+    wait_until(lambda: ("workers.reconcile", {"run_id": 41}) in woken, 10, "nobody was woken")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_two_watchers_one_works(cluster, tmp_path, woken, running):
+    registered(cluster, tmp_path)
+    running()
+    wait_until(lambda: cluster.server.count("GET", "pods") >= 2, 10, "nobody watches")
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_try_advisory_lock(%s)", [watcher._LOCK])
+        assert cursor.fetchone()[0] is False
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_cluster_registered_later_is_followed(cluster, tmp_path, woken, running, monkeypatch):
+    monkeypatch.setattr(watcher, "REFRESH_SECONDS", 0.1)
+    running()
+    registered(cluster, tmp_path)
+    get("kubernetes:lab").start(spec(name="safehold-r7-a1", run_id=7))
+    wait_until(lambda: ("workers.reconcile", {"run_id": 7}) in woken, 10, "nobody was woken")
+
+
+def test_many_changes_of_one_run_are_one_look():
+    changes = watcher.Changes()
+    for _ in range(200):
+        changes.add("safehold-r5-a1")
+    changes.add("somebody-elses")
+    assert changes.take() == [5]
+    assert changes.take() == []
+
+
+@pytest.mark.django_db
+def test_a_look_records_what_a_cluster_offers_and_that_it_does_not_answer(cluster, tmp_path):
+    made = registered(cluster, tmp_path)
+    clusters.look_at(made)
+    made.refresh_from_db()
+    assert (made.state, made.version) == ("reachable", "v1.36.2")
+    assert made.survey["capacity"] == {"NVIDIA-H100-80GB-HBM3": 16}
+    cluster.server.stop()
+    clusters.look_at(made)
+    made.refresh_from_db()
+    since = made.state_at
+    assert made.state == "unreachable"
+    assert "gave no answer" in made.reason
+    assert made.survey["capacity"], "what was known is kept"
+    clusters.look_at(made)
+    made.refresh_from_db()
+    assert made.state_at == since

@@ -1,0 +1,137 @@
+"""The watcher: follows our objects in every cluster and has their runs looked at sooner.
+
+Nothing depends on it: the sweep sees the same a few seconds later. Of several watchers one works, the others stand by;
+the database elects it, and a dead one's lock falls with its connection.
+"""
+
+import logging
+import re
+import threading
+from dataclasses import dataclass, field
+
+from django.db import close_old_connections, connection
+
+from controlplane.common.queue import wake
+from runs.models import Cluster
+from workers import clusters
+from workers.kube import watching
+from workers.kube.api import Kube
+from workers.kube.errors import KubeError
+from workers.kube.forms import served
+from workers.kube.kinds import POD, Kind
+
+logger = logging.getLogger(__name__)
+_LOCK = 0x5AFE_0002 << 32
+_WORKLOAD = re.compile(r"safehold-r(?P<run>[0-9]+)-a[0-9]+")
+# A step of 200 pods is one look, not 200.
+BUNDLE_SECONDS = 0.3
+# How often clusters that were added, changed or removed are noticed, and a stand-by tries to take over.
+REFRESH_SECONDS = 10.0
+
+
+@dataclass
+class Changes:
+    """Runs that changed since they were last handed on."""
+
+    runs: set[int] = field(default_factory=set)
+    guard: threading.Lock = field(default_factory=threading.Lock)
+
+    def add(self, workload: str) -> None:
+        """Note a change of a workload; names that are not ours are passed over."""
+        if found := _WORKLOAD.fullmatch(workload):
+            with self.guard:
+                self.runs.add(int(found["run"]))
+
+    def take(self) -> list[int]:
+        """Return what was noted and begin anew."""
+        with self.guard:
+            taken, self.runs = sorted(self.runs), set()
+        return taken
+
+
+@dataclass
+class Follower:
+    """The threads that follow one cluster."""
+
+    cluster: Cluster
+    changes: Changes
+    over: threading.Event = field(default_factory=threading.Event)
+    threads: list[threading.Thread] = field(default_factory=list)
+
+    def start(self) -> None:
+        """Follow the pods and every form of workload that the cluster serves."""
+        kube = clusters.kube_of(self.cluster)
+        for kind in (POD, *(form.kind for form in served(self._groups(kube)))):
+            thread = threading.Thread(target=self._follow, args=(kube, kind), daemon=True)
+            thread.start()
+            self.threads.append(thread)
+
+    def stop(self) -> None:
+        """Let the threads end; a watch that is open ends by itself within its time."""
+        self.over.set()
+
+    def _groups(self, kube: Kube) -> frozenset[str]:
+        try:
+            return kube.groups()
+        except KubeError as error:
+            # Jobs are followed all the same; the others are taken up at the next change of the record.
+            logger.warning("watcher.groups_unknown", extra={"error": error.message})
+            return frozenset()
+
+    def _follow(self, kube: Kube, kind: Kind) -> None:
+        watching.follow(
+            kube, kind, self.cluster.namespace, owner=self.cluster.owner,
+            changed=self.changes.add, sleep=self.over.wait, is_over=self.over.is_set,
+        )  # fmt: skip
+
+
+def run_watcher(over: threading.Event) -> None:
+    """Watch whenever this process is the elected one, until `over`."""
+    while not over.is_set():
+        close_old_connections()
+        if _is_elected():
+            logger.info("watcher.elected")
+            _watch(over)
+        over.wait(REFRESH_SECONDS)
+
+
+def _watch(over: threading.Event) -> None:
+    """Follow all clusters while the lock is ours."""
+    changes, followers = Changes(), dict[tuple[object, ...], Follower]()
+    refresh_in = 0.0
+    try:
+        while not over.is_set():
+            if refresh_in <= 0:
+                _refresh(followers, changes)
+                refresh_in = REFRESH_SECONDS
+            for run_id in changes.take():
+                wake("workers.reconcile", run_id=run_id)
+            over.wait(BUNDLE_SECONDS)
+            refresh_in -= BUNDLE_SECONDS
+    finally:
+        for follower in followers.values():
+            follower.stop()
+        # The lock falls with the connection, also when the database itself was what broke.
+        connection.close()
+
+
+def _refresh(followers: dict[tuple[object, ...], Follower], changes: Changes) -> None:
+    """Follow what is registered now, with the credentials of now."""
+    wanted = {_key(cluster): cluster for cluster in Cluster.objects.filter(is_enabled=True)}
+    for key in set(followers) - set(wanted):
+        followers.pop(key).stop()
+    for key in set(wanted) - set(followers):
+        follower = Follower(wanted[key], changes)
+        follower.start()
+        followers[key] = follower
+
+
+def _key(cluster: Cluster) -> tuple[object, ...]:
+    groups = tuple(cluster.survey.get("groups") or ())
+    return cluster.pk, cluster.credentials, cluster.namespace, cluster.owner, groups
+
+
+def _is_elected() -> bool:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_try_advisory_lock(%s)", [_LOCK])
+        return bool(cursor.fetchone()[0])
