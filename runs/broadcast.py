@@ -18,7 +18,7 @@ from runs.bundles import Note, bundle
 logger = logging.getLogger(__name__)
 
 # Notes kept for one group between two sendings; older ones are dropped, which readers notice by their numbers.
-MAX_NOTES = 2000
+MAX_NOTES = 500
 MAX_GROUPS = 20_000
 SEND_TIMEOUT_SECONDS = 2.0
 # "over capacity" and "not sent" are told at most so often, with a count.
@@ -93,7 +93,11 @@ class Broadcaster:
     async def _send_due(self) -> float | None:
         """Send what may be sent; return after how many seconds more may, None = nothing waits."""
         ready, pause = self._take(time.monotonic())
+        is_down = False
         for group, message_type, notes in ready:
+            if is_down:  # the others would wait for the same time-out
+                self._failed += 1
+                continue
             try:
                 message = bundle(message_type, notes)
                 async with asyncio.timeout(SEND_TIMEOUT_SECONDS):
@@ -101,6 +105,7 @@ class Broadcaster:
                 self.num_sent += 1
             except Exception as error:  # noqa: BLE001  (edge of a thread: a hint may be lost)
                 self._failed += 1
+                is_down = isinstance(error, TimeoutError)
                 logger.debug("live.not_sent", extra={"group": group, "error": repr(error)})
         return pause
 
@@ -132,3 +137,5 @@ class Broadcaster:
 
 
 broadcaster = Broadcaster()
+# A worker's child must not inherit a lock that some thread of its parent held.
+os.register_at_fork(after_in_child=broadcaster.__init__)  # type: ignore[misc]

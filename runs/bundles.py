@@ -37,6 +37,11 @@ def bundle(message_type: str, notes: Sequence[Note]) -> dict[str, Any]:
     return message
 
 
+def without_records(batch: Batch) -> Batch:
+    """Return a batch that only tells its numbers: it is too large to be sent, and not worth holding."""
+    return replace(batch, columns=(), events=(), heartbeat=None, applied=(), refused=())
+
+
 def _rows(notes: Iterable[Note]) -> dict[str, dict[str, Any]]:
     rows: dict[str, dict[str, Any]] = {}
     for note in notes:
@@ -51,7 +56,7 @@ def _parts(metrics: Iterable[tuple[int, Batch, bytes | None]]) -> list[list[Any]
     room = MAX_BODY_BYTES
     for attempt, batch, payload in metrics:
         body = None
-        if batch.n and room > 0:
+        if batch.columns and room > 0:
             body = payload or encode(_records(batch))
             room -= len(body)
         if room <= 0:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from runs.broadcast import broadcaster
-from runs.bundles import Note
+from runs.bundles import MAX_BODY_BYTES, Note, without_records
 from safehold.wire import Batch
 
 RUN_BUNDLES_PER_SECOND = 10
@@ -47,6 +47,8 @@ def publish_batch(run_id: int, attempt: int, new: Batch, payload: bytes | None =
         new: What was stored.
         payload: Its packed form where at hand; otherwise it is packed when it is sent.
     """
+    if new.num_points * 8 > MAX_BODY_BYTES:
+        new, payload = without_records(new), None
     note = Note("metrics", (attempt, new, payload))
     broadcaster.put(run_group(run_id), "run.bundle", note, 1 / RUN_BUNDLES_PER_SECOND)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, MutableMapping
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import Any
 
 from django.conf import settings
@@ -17,6 +18,8 @@ from django.db import connection
 from runs.ingest import door
 
 PREFIX = "/api/v1/"
+# Longer bodies are read only for a sender that is known.
+TRUSTED_BYTES = 256 * 1024
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
@@ -46,15 +49,24 @@ class IngestDoor:
             await self.application(scope, receive, send)
             return
         try:
-            body = await _body(receive, settings.SAFEHOLD_INGEST_MAX_BYTES)
+            answer = await self._answered(_request(path, scope), receive, _length(scope))
         except Disconnected:
             return
-        if body is None:
-            answer = door.too_large()
-        else:
-            loop = asyncio.get_running_loop()
-            answer = await loop.run_in_executor(self.threads, _answer, _request(path, scope, body))
         await _send(answer, send)
+
+    async def _answered(
+        self, request: door.Request, receive: Receive, length: int | None
+    ) -> door.Answer:
+        loop = asyncio.get_running_loop()
+        # Strangers shall not make the server hold large bodies.
+        if length is None or length > TRUSTED_BYTES:
+            refusal = await loop.run_in_executor(self.threads, door.refusal, request)
+            if refusal is not None:
+                return refusal
+        body = await _body(receive, settings.SAFEHOLD_INGEST_MAX_BYTES)
+        if body is None:
+            return door.too_large()
+        return await loop.run_in_executor(self.threads, _answer, replace(request, body=body))
 
 
 def _answer(request: door.Request) -> door.Answer:
@@ -66,15 +78,20 @@ def _answer(request: door.Request) -> door.Answer:
     return answer
 
 
-def _request(path: str, scope: Scope, body: bytes) -> door.Request:
+def _request(path: str, scope: Scope) -> door.Request:
     headers = {name: value.decode("latin-1") for name, value in scope["headers"]}
     return door.Request(
         path=path,
         authorization=headers.get(b"authorization", ""),
         content_type=headers.get(b"content-type", ""),
         content_encoding=headers.get(b"content-encoding", ""),
-        body=body,
+        body=b"",
     )
+
+
+def _length(scope: Scope) -> int | None:
+    text = dict(scope["headers"]).get(b"content-length", b"")
+    return int(text) if text.isdigit() else None
 
 
 async def _body(receive: Receive, limit_bytes: int) -> bytes | None:

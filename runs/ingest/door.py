@@ -73,6 +73,17 @@ def answer(request: Request) -> Answer:
         )
 
 
+def refusal(request: Request) -> Answer | None:
+    """Return the answer to a sender that may not send, before its body is read; else None."""
+    try:
+        _sender(request)
+    except SafeholdError as error:
+        return _problem(error.http_status, error.problem())
+    except AnyDatabaseError:
+        return _unavailable()
+    return None
+
+
 def too_large() -> Answer:
     """Answer a request whose body was not even read."""
     limit = settings.SAFEHOLD_INGEST_MAX_BYTES

@@ -93,10 +93,16 @@ def _attempts(run: Run) -> dict[int, Stretch]:
         pk: Stretch(
             number=number,
             start_step=start_step if checkpoint else None,
+            has_begun=begun_at is not None,
             skew_ms=round((skew or 0) * 1000),
         )
-        for pk, number, start_step, checkpoint, skew in rows.values_list(
-            "pk", "number", "start_step", "start_checkpoint", "clock_skew_seconds"
+        for pk, number, start_step, checkpoint, begun_at, skew in rows.values_list(
+            "pk",
+            "number",
+            "start_step",
+            "start_checkpoint",
+            "first_step_at",
+            "clock_skew_seconds",
         )
     }
 

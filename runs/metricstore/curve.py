@@ -30,11 +30,13 @@ class Stretch:
     Attributes:
         number: Of the attempt.
         start_step: Step of the checkpoint it began from; None for a fresh start.
+        has_begun: Whether it has done a step; before that it replaces nothing.
         skew_ms: How far its clock is ahead, where that is flagged, else 0.
     """
 
     number: int
     start_step: int | None = None
+    has_begun: bool = True
     skew_ms: int = 0
 
 
@@ -56,7 +58,7 @@ def cut_of(stretch: Stretch, first_step: int | None) -> int | None:
     Attempt 2 went on from the checkpoint of step 200: whatever attempt 1 has from step 201 on is work done
     over, also of a metric that attempt 2 has not logged yet. A fresh start replaces what it logs over.
     """
-    if stretch.start_step is None:
+    if stretch.start_step is None or not stretch.has_begun:
         return first_step
     after = stretch.start_step + 1
     return after if first_step is None else min(after, first_step)

@@ -80,8 +80,13 @@ def test_a_body_beyond_the_limit_is_not_even_held(attempt: Attempt, settings: An
     assert (status, headers[b"content-type"]) == (413, door.PROBLEM.encode())
 
 
+def test_the_body_of_a_stranger_is_not_even_read(attempt: Attempt) -> None:
+    status, _, answer = ask(token="sha_of-nobody")  # reading would find the sender gone
+    assert (status, b"token-unknown" in answer) == (401, True)
+
+
 def test_a_sender_that_goes_away_gets_no_answer(attempt: Attempt) -> None:
-    assert ask() == (0, {}, b"")
+    assert ask(token=attempt.token) == (0, {}, b"")
 
 
 def test_a_connection_that_broke_is_replaced_and_the_batch_stored_once(

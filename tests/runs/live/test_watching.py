@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from runs.bundles import Note, bundle
+from runs.bundles import Note, bundle, without_records
 from runs.watching import MAX_POINTS, RunWatch
 from safehold import wire
 from tests.runs.ingest.posting import make_batch
@@ -89,6 +89,13 @@ def test_records_that_did_not_fit_into_the_bundle_become_a_reload(watch: RunWatc
     assert message["parts"][-1][4] == 45_000
     watch.add(message)
     assert kinds(watch) == ["reload"]
+
+
+def test_a_batch_too_large_to_be_sent_tells_only_its_numbers(watch: RunWatch) -> None:
+    watch.add(told(without_records(make_batch(5))))
+    assert kinds(watch) == ["reload"]
+    watch.add(told(make_batch(1, first_seq=6)))
+    assert kinds(watch) == ["metrics"]
 
 
 def test_other_news_is_passed_on_by_kind_and_bounded(watch: RunWatch) -> None:

@@ -27,6 +27,10 @@ def test_where_a_later_attempt_takes_over(start_step, first_step, cut) -> None:
     assert cut_of(Stretch(number=2, start_step=start_step), first_step) == cut
 
 
+def test_an_attempt_that_never_did_a_step_takes_nothing_over() -> None:
+    assert cut_of(Stretch(number=2, start_step=200, has_begun=False), None) is None
+
+
 def test_a_part_is_split_at_the_cut() -> None:
     standing, superseded = curve.split(some(1, 2, 3, 4), 3)
     assert standing.steps.tolist() == [1, 2]
