@@ -23,7 +23,7 @@ test: check quick e2e
 check: .venv/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check --quiet .
-	$(BIN)/codespell
+	git ls-files -z | xargs -0 $(BIN)/codespell
 	git ls-files -z 'templates/*.html' | xargs -0 -r $(BIN)/djade --check --target-version 5.2
 	$(BIN)/lint-imports --no-cache
 	$(LINT_ENV) $(BIN)/mypy safehold controlplane runs checkpoints workers
@@ -49,6 +49,7 @@ bench: .venv/.dev .venv/.assets
 format: .venv/.dev
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+	git ls-files -z 'templates/*.html' | xargs -0 -r $(BIN)/djade --target-version 5.2
 
 clean:
 	rm -rf .venv node_modules static/vendor .safehold-check
