@@ -46,7 +46,7 @@ class Cluster(models.Model):
     reason = models.TextField(blank=True)
     version = models.CharField(max_length=60, blank=True)
     # Nodes, capacity by device type and queues, as last seen.
-    survey = models.JSONField(default=dict)
+    survey = models.JSONField(default=dict, blank=True)
     surveyed_at = models.DateTimeField(null=True, blank=True)
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+"
