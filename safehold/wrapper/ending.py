@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import copy
 import json
 import signal
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -12,7 +15,12 @@ from safehold.statusfile import read_status, write_json
 from safehold.wrapper.tail import summary
 
 MOST_BYTES = 4096  # the most that Kubernetes keeps of a termination message
-TERMINATION_LOG = Path("/dev/termination-log")
+# Where that file cannot be written, Kubernetes takes the end of the output, at most 2 KiB of it.
+MOST_OUTPUT_BYTES = 2048
+_SPARE_BYTES = (
+    100  # for what is added once the document fits: the name of the pod, the end of the line
+)
+TERMINATION_LOG = "/dev/termination-log"
 
 Ranks = dict[int, dict[str, Any]]
 
@@ -65,14 +73,35 @@ def describe_end(
     return _fitted(document)
 
 
-def write_end(folder: Path, name: str, document: Mapping[str, Any]) -> None:
-    """Write the document for the launcher, and as the termination message where there is one."""
+def describe_unstarted(
+    *, started_at: str, ended_at: str, reason: str, asked_signal: int | None
+) -> dict[str, Any]:
+    """Return the document of an attempt whose ranks never began."""
+    outcome = "could_not_start" if asked_signal is None else "stopped"
+    document: dict[str, Any] = {"v": 1, "started_at": started_at, "ended_at": ended_at}
+    return document | {"outcome": outcome, "ranks": {}, "signal": asked_signal, "message": reason}
+
+
+def write_end(
+    folder: Path, name: str, document: Mapping[str, Any], environ: Mapping[str, str]
+) -> None:
+    """Write the document for the launcher, and in a pod as its termination message.
+
+    The document names the pod, so that whoever reads the message knows whose it is.
+    """
     write_json(folder / name, document)
-    if TERMINATION_LOG.exists():
-        try:
-            TERMINATION_LOG.write_text(json.dumps(document, ensure_ascii=False))
-        except OSError:
-            return
+    pod = environ.get("SAFEHOLD_POD", "")
+    path = environ.get("SAFEHOLD_TERMINATION_LOG") or (TERMINATION_LOG if pod else "")
+    if not path:
+        return
+    told = {**document, "pod": pod}
+    try:
+        Path(path).write_text(json.dumps(told, ensure_ascii=False))
+    except OSError:
+        short = _fitted(copy.deepcopy(told), MOST_OUTPUT_BYTES)
+        with contextlib.suppress(OSError):
+            sys.stdout.write(json.dumps(short, ensure_ascii=False) + "\n")
+            sys.stdout.flush()
 
 
 def _outcome(folder: Path, ranks: Ranks, root_code: int, num_ranks: int) -> str:
@@ -119,13 +148,13 @@ def _name(number: int | None) -> str:
         return f"signal {number}"
 
 
-def _fitted(document: dict[str, Any]) -> dict[str, Any]:
+def _fitted(document: dict[str, Any], most_bytes: int = MOST_BYTES) -> dict[str, Any]:
     """Shorten errors until the document fits; the message stays."""
     for most in (1500, 400, 100, 0):
         for record in document["ranks"].values():
             if record["error"]:
                 record["error"] = record["error"][-most:] if most else None
-        if _size(document) <= MOST_BYTES:
+        if _size(document) <= most_bytes - _SPARE_BYTES:
             return document
     failed = {r: end for r, end in document["ranks"].items() if end["exit_code"] != 0}
     document["ranks"] = dict(list((failed or document["ranks"]).items())[:20])

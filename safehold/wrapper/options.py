@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 import socket
 import sys
 from collections.abc import Mapping, Sequence
@@ -20,9 +21,10 @@ class Options:
         num_ranks: On this machine.
         num_nodes: Of the attempt.
         node_rank: Of this machine.
-        endpoint: `host:port` where the nodes meet; empty on one node.
+        endpoint: `host:port` where the nodes meet, or would if nobody said otherwise; empty on one node.
         grace_seconds: From the signal to the end of the ranks, by force then.
         ship_seconds: Most time for sending after the ranks are gone.
+        meet_seconds: Most time for the nodes to find each other.
     """
 
     folder: Path
@@ -33,6 +35,7 @@ class Options:
     endpoint: str = ""
     grace_seconds: float = 60.0
     ship_seconds: float = 600.0
+    meet_seconds: float = 900.0
 
     @property
     def kill_seconds(self) -> float:
@@ -56,13 +59,19 @@ def parse(arguments: Sequence[str], environ: Mapping[str, str]) -> Options:
     parser.add_argument("--dir", type=Path, default=environ.get("SAFEHOLD_DIR"))
     parser.add_argument("--nproc", type=int, default=1)
     parser.add_argument("--nnodes", type=int, default=1)
-    parser.add_argument("--node-rank", type=int, default=0)
+    # Pods of an Indexed Job share one command; their index is told by Kubernetes.
+    parser.add_argument(
+        "--node-rank", type=int, default=int(environ.get("JOB_COMPLETION_INDEX") or 0)
+    )
     parser.add_argument("--rdzv-endpoint", default="")
     parser.add_argument(
         "--grace", type=float, default=float(environ.get("SAFEHOLD_GRACE_SECONDS") or 60)
     )
     parser.add_argument(
         "--ship-seconds", type=float, default=float(environ.get("SAFEHOLD_SHIP_SECONDS") or 600)
+    )
+    parser.add_argument(
+        "--meet-seconds", type=float, default=float(environ.get("SAFEHOLD_MEET_SECONDS") or 900)
     )
     parser.add_argument("command", nargs=argparse.REMAINDER)
     given = parser.parse_args(arguments)
@@ -71,8 +80,10 @@ def parse(arguments: Sequence[str], environ: Mapping[str, str]) -> Options:
         parser.error("--dir or SAFEHOLD_DIR must name the folder of the attempt")
     if not command:
         parser.error("a command must follow --")
-    if given.nnodes > 1 and not given.rdzv_endpoint:
+    if given.nnodes > 1 and not re.fullmatch(r".+:\d{1,5}", given.rdzv_endpoint):
         parser.error("--rdzv-endpoint HOST:PORT is needed with more than one node")
+    if not 0 <= given.node_rank < given.nnodes:
+        parser.error(f"--node-rank {given.node_rank} is none of {given.nnodes} nodes")
     return Options(
         folder=Path(given.dir).absolute(),
         command=tuple(command),
@@ -82,6 +93,7 @@ def parse(arguments: Sequence[str], environ: Mapping[str, str]) -> Options:
         endpoint=given.rdzv_endpoint,
         grace_seconds=given.grace,
         ship_seconds=given.ship_seconds,
+        meet_seconds=given.meet_seconds,
     )
 
 
@@ -119,6 +131,7 @@ def _meeting(options: Options) -> list[str]:
     if options.num_nodes == 1:  # as --standalone does, but never by the name of the host
         return ["--rdzv-backend=c10d", "--rdzv-endpoint=127.0.0.1:0", "--local-addr=127.0.0.1"]
     host, _, port = options.endpoint.rpartition(":")
+    host = host.strip("[]")
     return [f"--node-rank={options.node_rank}", f"--master-addr={host}", f"--master-port={port}"]
 
 

@@ -67,15 +67,15 @@ class Shipping:
         with contextlib.suppress(Exception):
             left = max(1.0, deadline - time.monotonic())
             replay(self._options.folder, self._transport, timeout_seconds=left)
-        if self._options.node_rank == 0:
-            self._post_end(document, deadline)
+        self._post_end(document, deadline)
 
     def _post_end(self, document: dict[str, Any], deadline: float) -> None:
         from safehold import wire
         from safehold.transport import Denied, Rejected, Unreachable, wait_seconds
 
         assert self._transport is not None
-        body = wire.write_map({"v": wire.VERSION, "exit": document}, wire.CONTENT_JSON)
+        told = {"v": wire.VERSION, "exit": document, "node": self._options.node_rank}
+        body = wire.write_map(told, wire.CONTENT_JSON)
         failures = 0
         while True:
             try:

@@ -8,13 +8,15 @@ import select
 import signal
 import subprocess
 import time
+from dataclasses import replace
 from datetime import UTC, datetime
 from types import FrameType
 from typing import Any
 
 from safehold.statusfile import write_json
-from safehold.wrapper.ending import describe_end, read_ranks, write_end
+from safehold.wrapper.ending import describe_end, describe_unstarted, read_ranks, write_end
 from safehold.wrapper.linux import adopt_orphans, descendants, die_with_parent, started
+from safehold.wrapper.meeting import Meeting, NoMeeting
 from safehold.wrapper.options import Options, root_command, root_environment
 from safehold.wrapper.shipping import Shipping
 
@@ -35,17 +37,39 @@ class Supervisor:
         self._root_code: int | None = None
         self._wake_read, self._wake_write = os.pipe()
         self._shipping = Shipping(options)
+        self._meeting = Meeting(options, os.environ)
 
     def run(self) -> int:
         """Run the attempt to its end; returns 0 where it finished or was saved and stopped."""
         self._prepare()
         started_at = _now()
-        self._start()
+        reason = self._begin()
         self._shipping.start()
+        if reason:
+            document = self._unstarted(started_at, reason)
+        else:
+            document = self._see_through(started_at)
+        write_end(self._options.folder, self._options.exit_name, document, os.environ)
+        self._note(f"ended: {document['outcome']}: {document['message']}")
+        self._shipping.finish(document)
+        return 0 if document["outcome"] in ("finished", "stopped") else 1
+
+    def _begin(self) -> str:
+        """Start the ranks, once the nodes know where they meet; returns why not, if they cannot."""
+        try:
+            endpoint = self._meeting.agree(is_over=lambda: self._asked_signal is not None)
+        except NoMeeting as error:
+            return str(error)
+        self._options = replace(self._options, endpoint=endpoint)
+        self._start()
+        self._meeting.publish()
+        return ""
+
+    def _see_through(self, started_at: str) -> dict[str, Any]:
         while self._root_code is None:
             self._look()
         self._clear_up()
-        document = describe_end(
+        return describe_end(
             self._options.folder,
             started_at=started_at,
             ended_at=_now(),
@@ -53,10 +77,15 @@ class Supervisor:
             num_ranks=self._options.num_ranks,
             asked_signal=self._asked_signal,
         )
-        write_end(self._options.folder, self._options.exit_name, document)
-        self._note(f"ended: {document['outcome']}: {document['message']}")
-        self._shipping.finish(document)
-        return 0 if document["outcome"] in ("finished", "stopped") else 1
+
+    def _unstarted(self, started_at: str, reason: str) -> dict[str, Any]:
+        self._root_code = 1  # a signal from here on only hurries the sending
+        return describe_unstarted(
+            started_at=started_at,
+            ended_at=_now(),
+            reason=reason,
+            asked_signal=self._asked_signal,
+        )
 
     def _prepare(self) -> None:
         folder = self._options.folder

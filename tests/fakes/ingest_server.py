@@ -40,6 +40,7 @@ class Held:
     registrations: list[dict[str, Any]] = field(default_factory=list)
     logs: dict[str, bytes] = field(default_factory=dict)
     exits: list[dict[str, Any]] = field(default_factory=list)
+    rendezvous: dict[str, Any] = field(default_factory=dict)
     num_requests: int = 0
 
 
@@ -122,6 +123,7 @@ class IngestServer:
             "/api/v1/ingest": self._ingest,
             "/api/v1/ingest/logs": self._log,
             "/api/v1/ingest/exit": self._exit,
+            "/api/v1/ingest/rendezvous": self._rendezvous,
             "/api/v1/checkpoints/register": self._register,
         }
         try:
@@ -169,6 +171,11 @@ class IngestServer:
     def _exit(self, request: BaseHTTPRequestHandler, body: bytes) -> dict[str, Any]:
         self.held.exits.append(wire.read_map(body, request.headers["Content-Type"]))
         return {}
+
+    def _rendezvous(self, request: BaseHTTPRequestHandler, body: bytes) -> dict[str, Any]:
+        told = wire.read_map(body, request.headers["Content-Type"])
+        self.held.rendezvous |= {k: told[k] for k in ("address", "port") if k in told}
+        return {"v": 1, **self.held.rendezvous}
 
     def _register(self, request: BaseHTTPRequestHandler, body: bytes) -> dict[str, Any]:
         self.held.registrations.append(json.loads(body))
