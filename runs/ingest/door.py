@@ -15,7 +15,7 @@ from controlplane.common.errors import SafeholdError
 from runs.ingest import senders
 from runs.ingest.senders import Sender
 from runs.models import Attempt
-from runs.services import attempts, ingest, logs
+from runs.services import attempts, ingest, logs, rendezvous
 from safehold import wire
 
 logger = logging.getLogger(__name__)
@@ -24,6 +24,8 @@ PROBLEM = "application/problem+json"
 # Of an exit record; the wrapper keeps it within a Kubernetes termination message.
 MAX_EXIT_BYTES = 64 * 1024
 MAX_SOURCE_CHARACTERS = 40
+# More than any Job has pods.
+MAX_NODES = 100_000
 RETRY_SECONDS = 2
 UNAVAILABLE = 503
 
@@ -128,14 +130,30 @@ def _exit(request: Request) -> Answer:
     if len(json.dumps(tidied)) > MAX_EXIT_BYTES:
         raise wire.TooLarge("exit", f"more than {MAX_EXIT_BYTES} bytes")
     attempt = Attempt.objects.get(pk=sender.attempt_id)
-    attempts.record_exit(attempt=attempt, exit=tidied)
+    node = data.get("node", 0)
+    if type(node) is not int or not 0 <= node < MAX_NODES:
+        raise wire.WireError("node", f"must be the rank of a node, not {node!r:.80}")
+    attempts.record_exit(attempt=attempt, exit=tidied, node=node)
     return _reply(request, {"v": 1})
+
+
+def _rendezvous(request: Request) -> Answer:
+    """Keep where the nodes of an attempt meet, when told; say where it is, as far as it is known."""
+    sender, data = _sender(request), _map(request)
+    attempt = Attempt.objects.select_related("run").get(pk=sender.attempt_id)
+    if "address" in data:
+        place = rendezvous.Place.checked(data["address"], data.get("port"))
+        rendezvous.publish(attempt=attempt, place=place)
+    found = rendezvous.find(attempt=attempt)
+    told = {"address": found.address, "port": found.port} if found else {}
+    return _reply(request, {"v": 1} | told)
 
 
 _ROUTES: dict[str, Callable[[Request], Answer]] = {
     "ingest": _batch,
     "ingest/logs": _log,
     "ingest/exit": _exit,
+    "ingest/rendezvous": _rendezvous,
 }
 PATHS = tuple(_ROUTES)
 

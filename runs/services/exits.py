@@ -19,13 +19,19 @@ def merged(known: Record, told: Record, *, node: int) -> dict[str, Any]:
         told: What this one tells.
         node: Its rank.
     """
-    outcomes = dict(known.get("nodes") or {}) | {str(node): str(told.get("outcome") or "")}
+    outcomes = _outcomes(known) | {str(node): str(told.get("outcome") or "")}
     if set(outcomes) == {"0"}:
         return dict(told)
-    first = outcomes.keys() - {str(node)}
-    worst = min([known, told] if first else [told], key=_order)
+    is_first = len(outcomes) == 1
+    worst = told if is_first else min(known, told, key=_order)
     ranks = {**_ranks(known), **_ranks(told)}
     return {**worst, "ranks": ranks, "nodes": outcomes}
+
+
+def _outcomes(record: Record) -> dict[str, str]:
+    """Return who told what; a record without it is that of node 0 alone."""
+    alone = {"0": str(record.get("outcome") or "")} if record else {}
+    return dict(record.get("nodes") or alone)
 
 
 def _order(record: Record) -> tuple[int, str]:
