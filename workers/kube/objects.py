@@ -13,12 +13,14 @@ from typing import Any
 from safehold.config.kubernetes import Kubernetes, Spread, Toleration, Volume
 from workers.kube import names
 from workers.kube.kinds import SECRET, SERVICE
-from workers.launchers.base import LaunchSpec
+from workers.launchers.base import LaunchSpec, program
 
 Json = dict[str, Any]
 CONTAINER = "trainer"
-SCRATCH = "/safehold"
+# Not /safehold: in a container that works in /, a folder of that name would hide an editable install of the library.
+SCRATCH = "/var/safehold"
 RENDEZVOUS_PORT = 29500
+TERMINATION_LOG = "/dev/termination-log"
 TOKEN_KEY = "token"
 CONFIG_KEY = "config.json"
 # Beyond the trainer's own grace: the wrapper ships logs and writes the exit record in it.
@@ -151,14 +153,17 @@ def pod_template(spec: LaunchSpec, options: Kubernetes, place: Place, *, first_p
 
 
 def command(spec: LaunchSpec, first_pod: str) -> list[str]:
-    """Return the command of the container: the process wrapper as PID 1, then the user's program."""
+    """Return the command of the container: the process wrapper as PID 1, then the user's program.
+
+    The pods share it; each knows its node rank by JOB_COMPLETION_INDEX.
+    """
     return [
         "python", "-m", "safehold.wrapper",
         "--dir", f"{SCRATCH}/$(SAFEHOLD_POD)",
         "--nproc", str(spec.devices // spec.nodes),
         "--nnodes", str(spec.nodes),
-        "--rendezvous", f"{first_pod}:{RENDEZVOUS_PORT}",
-        "--", *spec.command,
+        "--rdzv-endpoint", f"{first_pod}:{RENDEZVOUS_PORT}",
+        "--", *program(spec.command, "python"),
     ]  # fmt: skip
 
 
@@ -177,7 +182,7 @@ def _container(
         "resources": _resources(spec, options),
         "volumeMounts": mounts,
         "securityContext": _container_security(),
-        "terminationMessagePath": "/dev/termination-log",
+        "terminationMessagePath": TERMINATION_LOG,
         "terminationMessagePolicy": "FallbackToLogsOnError",
     }
 
@@ -191,6 +196,7 @@ def _environment(spec: LaunchSpec, options: Kubernetes) -> list[Json]:
         "SAFEHOLD_CHECKPOINT_ROOT": str(spec.checkpoint_root),
         "SAFEHOLD_GRACE_SECONDS": str(spec.grace_seconds),
         "SAFEHOLD_DIR": f"{SCRATCH}/$(SAFEHOLD_POD)",
+        "SAFEHOLD_TERMINATION_LOG": TERMINATION_LOG,
     }
     if spec.resume_from:
         ours["SAFEHOLD_RESUME_FROM"] = spec.resume_from

@@ -209,7 +209,7 @@ def _pod(pod: Json, events: Sequence[Json], not_ready: frozenset[str]) -> PodSee
         reason=reason[:_LONGEST],
         exit_code=terminated.get("exitCode"),
         is_taken_away=_is_taken_away(pod) and (word in {"failed", "lost", "ending"}),
-        record=_record(terminated.get("message")),
+        record=_record(terminated.get("message"), str(metadata["name"])),
     )
 
 
@@ -240,15 +240,19 @@ def _is_taken_away(pod: Json) -> bool:
     return terminated.get("reason") == "ContainerStatusUnknown"
 
 
-def _record(message: object) -> Json:
-    """Read the wrapper's record; anything else in the message was written by the user's program."""
-    if not isinstance(message, str):
-        return {}
+def _record(message: object, pod: str) -> Json:
+    """Read the wrapper's record; anything else in the message was written by the user's program.
+
+    Where the wrapper could not write the message, Kubernetes takes the end of the output: its last line is the record.
+    """
+    lines = message.strip().splitlines() if isinstance(message, str) else []
     try:
-        record = json.loads(message)
+        record = json.loads(lines[-1]) if lines else None
     except ValueError:
         return {}
-    return record if isinstance(record, dict) and record.get("v") == 1 else {}
+    if not isinstance(record, dict) or record.get("v") != 1:
+        return {}
+    return record if record.get("pod") in (None, pod) else {}
 
 
 def _why_waiting(pods: Sequence[PodSeen], expected: int) -> str:

@@ -273,6 +273,7 @@ class Controllers:
             if self._container(pod, "Pending", state, is_ready=False):
                 self._event(pod, "Pod", "Failed", f"Error: {reason}", "kubelet", "Warning")
             return
+        pod["status"]["podIP"] = "127.0.0.1"
         self.runtime.start(pod, now)
         started = {"running": {"startedAt": text_of(now)}}
         self._container(pod, "Running", started, is_ready=True)
