@@ -26,11 +26,13 @@ def end_orphans() -> int:
 def _of_launcher(name: str) -> int:
     try:
         launcher = launchers.get(name)
-        living = list(launcher.live_names())
+        return sum(_end(launcher, attempt) for attempt in _ended(launcher.live_names()))
     except SafeholdError as error:
         logger.warning("orphans.not_looked_for", extra={"launcher": name, "error": str(error)})
-        return 0
-    return sum(_end(launcher, attempt) for attempt in _ended(living))
+    except Exception:
+        # A launcher that is broken or not set up must not keep the others from their turn.
+        logger.exception("orphans.failed", extra={"launcher": name})
+    return 0
 
 
 def _ended(names: Iterable[str]) -> list[Attempt]:

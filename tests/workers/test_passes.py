@@ -16,7 +16,7 @@ from runs.models import Attempt, Command, Run, StateChange
 from runs.services import commands, contact, runs
 from tests.factories import make_attempt, make_config, make_project, make_run, make_user
 from tests.workers.scripted import Scripted
-from workers import acting, locks, passes
+from workers import acting, launchers, locks, passes
 from workers.launchers.base import LauncherError, Presence
 from workers.models import Watch
 from workers.passes import reconcile_run
@@ -283,6 +283,20 @@ class TestOrphans:
         sweep()
 
         assert scripted.calls == []
+
+    def test_broken_launcher_does_not_keep_others_from_their_turn(self, scripted, monkeypatch):
+        run, _ = launched()
+        old = make_ended(run, scripted)
+        scripted.set(old.name, Presence.RUNNING)
+
+        def broken() -> Scripted:
+            raise ValueError("no such table")
+
+        factories = {"broken": broken, "local": lambda: scripted}
+        monkeypatch.setattr(launchers, "_factories", factories)
+        sweep()
+
+        assert ("kill", old.name) in scripted.calls
 
     def test_open_attempt_is_no_orphan(self, scripted: Scripted):
         attempt = make_attempt(state="running")

@@ -29,8 +29,6 @@ def sweep(*, after_id: int = 0) -> None:
 
     It goes through them in order; what does not fit into one period is left to a task that follows.
     """
-    if not after_id:
-        orphans.end_orphans()
     due = Run.objects.filter(needs_reconcile=True, pk__gt=after_id).order_by("pk")
     run_ids = list(due.values_list("pk", flat=True)[:BATCH])
     deadline = time.monotonic() + settings.SAFEHOLD_SWEEP_SECONDS
@@ -41,6 +39,8 @@ def sweep(*, after_id: int = 0) -> None:
             return
     if len(run_ids) == BATCH:
         wake("workers.sweep", after_id=run_ids[-1])
+    else:
+        orphans.end_orphans()
 
 
 def _see_to(run_id: int) -> None:
