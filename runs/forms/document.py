@@ -4,6 +4,7 @@ The form only turns text into values and back; what is right is said by the docu
 so a field typed in the browser and one written in TOML are refused with the same words.
 """
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -38,7 +39,8 @@ class BoundField:
     @property
     def placeholder(self) -> str:
         """What counts while the field is empty."""
-        return "" if self.spec.required else to_text(self.spec, self.spec.default)
+        default = None if self.spec.required else self.spec.default
+        return to_text(self.spec, default) if default else ""
 
     @property
     def is_on(self) -> bool:
@@ -48,10 +50,17 @@ class BoundField:
 
 @dataclass(frozen=True)
 class BoundSection:
-    """The fields of one section, in the order of the schema."""
+    """The fields of one section, in the order of the schema.
+
+    Attributes:
+        applies: Whether the document has the section; one that belongs to another choice is not shown.
+        only_with: Path and value of the field that decides it, as the page reads it; empty: always there.
+    """
 
     name: str
     fields: list[BoundField] = field(default_factory=list)
+    applies: bool = True
+    only_with: str = ""
 
 
 def sections(
@@ -61,7 +70,7 @@ def sections(
     values = flat(document)
     found: dict[str, BoundSection] = {}
     for spec in specs:
-        section = found.setdefault(spec.section, BoundSection(spec.section))
+        section = found.setdefault(spec.section, _section(spec, values))
         own = tuple(fault for fault in faults if _is_about(fault.path, spec.path))
         section.fields.append(BoundField(spec, _shown(spec, values), own))
     return list(found.values())
@@ -73,7 +82,7 @@ def loose_faults(specs: Iterable[FieldSpec], faults: Iterable[Fault]) -> list[Fa
     return [fault for fault in faults if not any(_is_about(fault.path, path) for path in paths)]
 
 
-def document_of(specs: Iterable[FieldSpec], typed: Mapping[str, str]) -> dict[str, Any]:
+def document_of(specs: Sequence[FieldSpec], typed: Mapping[str, str]) -> dict[str, Any]:
     """Return the document that was typed; an empty optional field is left out, so its default counts."""
     document: dict[str, Any] = {}
     for spec in specs:
@@ -83,16 +92,16 @@ def document_of(specs: Iterable[FieldSpec], typed: Mapping[str, str]) -> dict[st
         text = typed.get(spec.path, "").strip()
         if text or (spec.form == "text" and not spec.required):
             _put(document, spec.path, to_value(spec, text))
-    return document
+    return _with_what_applies(document, specs)
 
 
-def starting_document(specs: Iterable[FieldSpec]) -> dict[str, Any]:
+def starting_document(specs: Sequence[FieldSpec]) -> dict[str, Any]:
     """Return what an empty form shows: defaults, and typical values where there is none."""
     document: dict[str, Any] = {}
     for spec in specs:
         if spec.example is not None:
             _put(document, spec.path, spec.example)
-    return document
+    return _with_what_applies(document, specs)
 
 
 def flat(document: Mapping[str, Any]) -> dict[str, Any]:
@@ -104,6 +113,22 @@ def flat(document: Mapping[str, Any]) -> dict[str, Any]:
                 f"{name}.{key}": inner for key, inner in value.items() if isinstance(inner, Mapping)
             }
     return values
+
+
+def _section(spec: FieldSpec, values: Mapping[str, Any]) -> BoundSection:
+    only_with = "=".join(spec.only_with) if spec.only_with else ""
+    return BoundSection(spec.section, applies=_applies(spec, values), only_with=only_with)
+
+
+def _applies(spec: FieldSpec, values: Mapping[str, Any]) -> bool:
+    return spec.only_with is None or values.get(spec.only_with[0]) == spec.only_with[1]
+
+
+def _with_what_applies(document: dict[str, Any], specs: Iterable[FieldSpec]) -> dict[str, Any]:
+    """Leave out the sections that belong to another choice: nobody sees what stands in them."""
+    values = flatten(document)
+    idle = {spec.section for spec in specs if not _applies(spec, values)}
+    return {name: value for name, value in document.items() if name not in idle}
 
 
 def _shown(spec: FieldSpec, values: Mapping[str, Any]) -> str:
@@ -118,6 +143,8 @@ def to_text(spec: FieldSpec, value: Any) -> str:
         return ""
     if isinstance(value, bool):
         return "true" if value else "false"
+    if spec.form == "nested":
+        return json.dumps(value, ensure_ascii=False) if value else ""
     if isinstance(value, Mapping):
         return "\n".join(f"{key} = {number}" for key, number in value.items())
     if isinstance(value, list | tuple):
@@ -132,6 +159,7 @@ def to_value(spec: FieldSpec, text: str) -> Any:
     """Return typed text as a value; what cannot be read stays text, and validation names the field."""
     readers = {
         "integer": _number, "number": _float, "numbers": _numbers, "words": _words, "shares": _shares, "rows": _rows,
+        "pairs": _pairs, "nested": _nested,
     }  # fmt: skip
     if spec.path == "schema_version":
         return _number(text)
@@ -180,6 +208,18 @@ def _words(text: str) -> list[str]:
 def _shares(text: str) -> dict[str, Any]:
     pairs = [line.rpartition("=") for line in text.splitlines() if line.strip()]
     return {name.strip() or value.strip(): _number(value.strip()) for name, _, value in pairs}
+
+
+def _pairs(text: str) -> dict[str, str]:
+    pairs = [line.partition("=") for line in text.splitlines() if line.strip()]
+    return {name.strip(): value.strip() for name, _, value in pairs}
+
+
+def _nested(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
 
 
 def _rows(text: str) -> list[dict[str, Any]]:

@@ -65,7 +65,7 @@ export class Figure {
         points: { size: 5 },
         y: false,
       },
-      scales: { x: { time: isTime }, y: { distr: settings.isLog ? 3 : 1, range: settings.isLog ? undefined : padded } },
+      scales: { x: { time: isTime }, y: { distr: settings.isLog ? 3 : 1, range: settings.isLog ? paddedLog : padded } },
       axes: [
         isTime ? { ...axis, size: 28 } : { ...axis, size: 28, space: 70, values: (u, splits) => splits.map(scaled) },
         { ...axis, size: 52, space: 34, values: (u, splits) => splits.map((value) => (value === null ? "" : this.format(value))) },
@@ -117,6 +117,10 @@ function padded(u, low, high) {
   if (low === null) return [0, 1];
   const room = high > low ? (high - low) * 0.05 : Math.abs(high) * 0.05 || 1;
   return [low - room, high + room];
+}
+
+function paddedLog(u, low, high) {
+  return low === null ? [0.1, 1] : [low / 1.1, high * 1.1];
 }
 
 // What tells the names of a panel apart: the part that differs; the unit stands on the axis.

@@ -18,17 +18,22 @@ export function lines(store, names, { smoothing, isLog }) {
     }
     for (const rank of new Set(parts.map((part) => part.rank))) {
       const live = parts.filter((part) => !part.superseded && part.rank === rank);
-      addLive(drawing, live.flatMap((part) => part.x), live.flatMap((part) => part.values), { name, tone, smoothing });
+      addLive(drawing, live.flatMap((part) => part.x), live.flatMap((part) => part.values), { name, tone, smoothing, span: spanOf(store, names) });
     }
   });
   return { columns: drawing.tables.length ? uPlot.join(drawing.tables) : [[]], styles: drawing.styles, marks: drawing.marks };
 }
 
-function addLive(drawing, x, values, { name, tone, smoothing }) {
+function spanOf(store, names) {
+  const ends = names.flatMap((name) => store.parts(name)).filter(({ x }) => x.length > 0).flatMap(({ x }) => [x[0], x.at(-1)]);
+  return Math.max(...ends) - Math.min(...ends);
+}
+
+function addLive(drawing, x, values, { name, tone, smoothing, span }) {
   const isSmoothed = smoothing > 0 && x.length > 2;
   if (!isSmoothed) return add(drawing, x, values, { name, stroke: colour(tone), width: 1.4 });
   add(drawing, x, values, { name, stroke: faded(tone, RAW_SHARE), width: 1, isExtra: true });
-  return add(drawing, x, ema(values, smoothing), { name, stroke: colour(tone), width: 1.7 });
+  return add(drawing, x, ema(x, values, smoothing, span), { name, stroke: colour(tone), width: 1.7 });
 }
 
 function add({ tables, styles, isLog }, x, values, style) {

@@ -1,0 +1,95 @@
+"""The scripts of the charts, asked in the browser that runs them."""
+
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page
+
+from tests.live_service import LiveService
+
+pytestmark = pytest.mark.e2e
+
+ANSWER = {
+    "x": "step",
+    "journals": {"j": 2},
+    "series": [{"name": "loss", "parts": [
+        {"attempt": 1, "rank": 0, "superseded": False, "x": [1, 2], "steps": [1, 2], "values": [3.0, 2.0], "marks": []},
+    ]}],
+}  # fmt: skip
+
+
+def part(last_seq: int, steps: list[int], values: list[Any], **changes: Any) -> dict[str, Any]:
+    """Return one part of a live message."""
+    whole = {
+        "attempt": 1, "rank": 0, "journal": "j", "last_seq": last_seq, "steps": steps, "tokens": steps, "times": steps,
+        "columns": {"loss": {"at": list(range(len(steps))), "values": values}},
+    }  # fmt: skip
+    return whole | changes
+
+
+@pytest.fixture
+def store(page: Page, live_service_module: LiveService) -> Any:
+    """Return a function: messages -> what the store says to each, and the points that it holds then."""
+    page.goto(f"{live_service_module.url}/sign-in")
+    script = """async ([answer, messages]) => {
+      const { Store } = await import("/static/js/charts/store.js");
+      const store = new Store();
+      store.take(["loss"], answer);
+      const said = messages.map((part) => store.append({ kind: "metrics", parts: [part] }));
+      const [held] = store.parts("loss");
+      return { said, x: held.x, values: held.values, marks: held.marks.map(({ x, value }) => [x, String(value)]) };
+    }"""
+    return lambda *messages: page.evaluate(script, [ANSWER, list(messages)])
+
+
+def test_what_follows_on_is_appended(store: Any) -> None:
+    held = store(part(3, [3], [1.5]), part(4, [4], [1.25]))
+    assert held == {
+        "said": [True, True],
+        "x": [1, 2, 3, 4],
+        "values": [3, 2, 1.5, 1.25],
+        "marks": [],
+    }
+
+
+def test_what_the_answer_held_already_is_not_doubled(store: Any) -> None:
+    assert store(part(2, [2], [2.0]))["x"] == [1, 2]
+
+
+def test_a_value_that_is_not_finite_becomes_a_mark(store: Any) -> None:
+    held = store(part(3, [3], ["NaN"]), part(4, [4], ["-Infinity"]))
+    assert held["said"] == [True, True]
+    assert held["marks"] == [[3, "NaN"], [4, "-Infinity"]]
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        part(3, [1], [9.0]),
+        part(3, [3], [1.0], attempt=2),
+        part(3, [3], [1.0], columns={"other": {"at": [0], "values": [1.0]}}),
+    ],
+    ids=["a step that goes back", "another attempt", "a metric that is not held"],
+)
+def test_what_does_not_simply_follow_makes_the_page_ask_again(
+    store: Any, message: dict[str, Any]
+) -> None:
+    held = store(message)
+    assert held["said"] == [False]
+    assert held["x"] == [1, 2]
+
+
+def test_steps_beyond_2_to_53_are_read_from_text(store: Any) -> None:
+    assert store(part(3, ["9007199254740995"], [1.0]))["said"] == [True]  # type: ignore[list-item]
+
+
+def test_smoothing_keeps_a_level_and_steps_over_gaps(
+    page: Page, live_service_module: LiveService
+) -> None:
+    page.goto(f"{live_service_module.url}/sign-in")
+    smoothed = page.evaluate("""async () => {
+      const { ema } = await import("/static/js/charts/smoothing.js");
+      return ema([0, 10, 10, 20, 1000], [5, 5, null, 5, 5], 0.9, 1000);
+    }""")
+    assert [value if value is None else pytest.approx(5) for value in smoothed] == smoothed
+    assert smoothed[2] is None
