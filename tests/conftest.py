@@ -33,6 +33,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     choice.choose(config, items)
 
 
+def pytest_unconfigure(config: pytest.Config) -> None:
+    # A home with a PostgreSQL is removed by the keeper, after the server has stopped.
+    is_owner = os.environ["SAFEHOLD_TEST_OWNER"] == str(os.getpid())
+    if is_owner and not (environment.HOME / "lock").exists():
+        shutil.rmtree(environment.HOME, ignore_errors=True)
+
+
 @pytest.fixture(scope="session")
 def postgres_server() -> None:
     """Start the PostgreSQL of the session."""

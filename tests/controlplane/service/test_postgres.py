@@ -1,6 +1,7 @@
 """The embedded PostgreSQL: made, stopped, killed, taken over; private and nowhere running as root."""
 
 import os
+import shutil
 import signal
 import stat
 import subprocess
@@ -93,6 +94,7 @@ def test_a_deep_home_gets_a_short_private_socket_directory(tmp_path: Path):
         assert stat.S_IMODE(place.stat().st_mode) == 0o700
     finally:
         server.stop()
+        shutil.rmtree(places.socket_dir(deep))
 
 
 def test_it_ends_when_the_service_is_killed(tmp_path: Path):
