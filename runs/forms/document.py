@@ -132,8 +132,11 @@ def _with_what_applies(document: dict[str, Any], specs: Iterable[FieldSpec]) -> 
 
 
 def _shown(spec: FieldSpec, values: Mapping[str, Any]) -> str:
-    """Return what stands in the field; a box that is not ticked says no, so a flag shows its default."""
-    default = spec.default if spec.form == "flag" else None
+    """Return what stands in the field; a box that is not ticked says no, so a flag shows its default.
+
+    So does a section that may be absent: what is chosen later begins with its defaults.
+    """
+    default = spec.default if spec.form == "flag" or spec.only_with else None
     return to_text(spec, values.get(spec.path, default))
 
 

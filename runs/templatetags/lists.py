@@ -39,6 +39,7 @@ _SECTIONS = {
     "log": _("Logging"),
     "compute": _("Compute"),
     "code": _("Code"),
+    "kubernetes": "Kubernetes",
 }
 
 

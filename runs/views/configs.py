@@ -81,7 +81,7 @@ def config_detail(request: HttpRequest, config_id: int) -> HttpResponse:
     context = {
         "config": config,
         "toml": run_config.to_toml(config.document),
-        "sections": document.sections(SPECS, config.document),
+        "sections": [one for one in document.sections(SPECS, config.document) if one.applies],
         "others": others,
         "rows": run_table.rows_of(newest),
         "reports": config.preflight_reports.all()[:5],

@@ -37,12 +37,27 @@ Path = Annotated[str, Field(max_length=PATH_CHARACTERS), AfterValidator(plain_te
 
 
 def describe(
-    title: str, description: str, *, unit: str = "", example: Any = None, **bounds: Any
+    title: str,
+    description: str,
+    *,
+    unit: str = "",
+    example: Any = None,
+    only_with: tuple[str, str] | None = None,
+    form: str = "",
+    **bounds: Any,
 ) -> Any:
-    """Return a pydantic field; without `default` it must be given, and a form then starts with `example`."""
+    """Return a pydantic field; without `default` it must be given, and a form then starts with `example`.
+
+    `only_with` is the path and the value of the field that decides whether a section is there; `form` is what a form
+    asks for where the type does not tell.
+    """
     extra: dict[str, Any] = {"unit": unit}
     if example is not None:
         extra["example"] = example
+    if form:
+        extra["form"] = form
+    if only_with is not None:
+        extra["only_with"] = list(only_with)
     return Field(title=title, description=description, json_schema_extra=extra, **bounds)
 
 

@@ -1,9 +1,10 @@
 """The fields of a config as a flat list: what a form, the reference page and a diff need to know of each."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any, Literal, get_args, get_origin
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, get_args, get_origin
 
 from annotated_types import Ge, Gt, Le, Lt
 from pydantic import BaseModel
@@ -11,7 +12,9 @@ from pydantic.fields import FieldInfo
 
 from safehold.config.schema import RunConfig
 
-Form = Literal["text", "choice", "integer", "number", "flag", "numbers", "words", "shares", "rows"]
+Form = Literal[
+    "text", "choice", "integer", "number", "flag", "numbers", "words", "shares", "pairs", "rows", "nested"
+]  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -25,12 +28,13 @@ class FieldSpec:
         description: Help text.
         unit: Unit of the value, or empty.
         form: What is typed: text, choice, integer, number, flag, numbers, words (a command), shares (name = share),
-            rows (a list of sections).
+            pairs (name = text), rows (a list of sections), nested (anything deeper: typed as TOML only).
         choices: Of a choice.
         required: It has no default.
         default: Value when it is not given.
         example: What a form starts with: the default, or a typical value of a required field.
         bounds: In words, `> 0, <= 10`.
+        only_with: Path and value of the field that decides whether its section is there; None: always.
     """
 
     path: str
@@ -44,6 +48,7 @@ class FieldSpec:
     default: Any
     example: Any
     bounds: str
+    only_with: tuple[str, str] | None = None
 
 
 def all_fields() -> tuple[FieldSpec, ...]:
@@ -62,16 +67,31 @@ def field_at(path: str) -> FieldSpec | None:
     return next((spec for spec in all_fields() if spec.path == path), None)
 
 
+def section_of(info: FieldInfo) -> type[BaseModel] | None:
+    """Return the model of a field that is a section, an optional one too; None for a plain field."""
+    parts = (
+        get_args(info.annotation)
+        if get_origin(info.annotation) is UnionType
+        else (info.annotation,)
+    )
+    found = [part for part in parts if part is not NoneType]
+    if len(found) == 1 and isinstance(found[0], type) and issubclass(found[0], BaseModel):
+        return found[0]
+    return None
+
+
 def _walk(model: type[BaseModel], section: str) -> Iterator[FieldSpec]:
     for name, info in model.model_fields.items():
-        if isinstance(info.annotation, type) and issubclass(info.annotation, BaseModel):
-            yield from _walk(info.annotation, name)
+        if inner := section_of(info):
+            only_with = _extra(info).get("only_with")
+            for spec in _walk(inner, name):
+                yield replace(spec, only_with=tuple(only_with) if only_with else None)
         else:
             yield _spec(name, section, info)
 
 
 def _spec(name: str, section: str, info: FieldInfo) -> FieldSpec:
-    extra = info.json_schema_extra if isinstance(info.json_schema_extra, dict) else {}
+    extra = _extra(info)
     required = info.is_required()
     default = None if required else info.get_default(call_default_factory=True)
     return FieldSpec(
@@ -80,7 +100,7 @@ def _spec(name: str, section: str, info: FieldInfo) -> FieldSpec:
         title=info.title or name,
         description=info.description or "",
         unit=str(extra.get("unit", "")),
-        form=_form(info.annotation),
+        form=extra.get("form") or _form(info.annotation),
         choices=tuple(str(choice) for choice in get_args(info.annotation))
         if _is_choice(info)
         else (),
@@ -91,6 +111,10 @@ def _spec(name: str, section: str, info: FieldInfo) -> FieldSpec:
     )
 
 
+def _extra(info: FieldInfo) -> dict[str, Any]:
+    return dict(info.json_schema_extra) if isinstance(info.json_schema_extra, dict) else {}
+
+
 def _form(annotation: Any) -> Form:
     plain: dict[Any, Form] = {str: "text", int: "integer", float: "number", bool: "flag"}
     if annotation in plain:
@@ -99,10 +123,17 @@ def _form(annotation: Any) -> Form:
     if origin is Literal:
         return "choice"
     if origin is dict:
-        return "shares"
+        return _table_form(get_args(annotation)[1])
     if any(isinstance(part, type) and issubclass(part, BaseModel) for part in get_args(annotation)):
         return "rows"
     return "words" if Ellipsis in get_args(annotation) else "numbers"
+
+
+def _table_form(value: Any) -> Form:
+    if value is Any:
+        return "nested"
+    plain = get_args(value)[0] if get_origin(value) is Annotated else value
+    return "pairs" if plain is str else "shares"
 
 
 def _is_choice(info: FieldInfo) -> bool:

@@ -111,7 +111,10 @@ class Kubernetes(Section):
     """Where and how the pods of a run are made."""
 
     cluster: Text = describe(
-        "Cluster", "Name of a registered cluster; empty: the only one.", default=""
+        "Cluster",
+        "Name of a registered cluster; empty: chosen at launch.",
+        default="",
+        max_length=28,
     )
     workload: Literal["job", "jobset", "trainjob"] = describe(
         "Workload",
@@ -134,7 +137,10 @@ class Kubernetes(Section):
         "Pull secrets", "Names of secrets for the image registry.", default=()
     )
     device_resource: Text = describe(
-        "Device resource", "Name under which nodes offer the devices.", default="nvidia.com/gpu"
+        "Device resource",
+        "Name under which nodes offer the devices.",
+        default="nvidia.com/gpu",
+        min_length=1,
     )
     cpu: Quantity = describe("CPU", "Of each pod.", unit="cores", default="")
     memory: Quantity = describe("Memory", "Of each pod; request and limit.", default="")
@@ -142,7 +148,7 @@ class Kubernetes(Section):
         "Shared memory", "Size of /dev/shm; data workers and NCCL need it.", default="16Gi"
     )
     volumes: Annotated[tuple[Volume, ...], BeforeValidator(as_tuple)] = describe(
-        "Volumes", "For data and checkpoints.", default=()
+        "Volumes", "For data and checkpoints.", default=(), form="nested"
     )
     node_selector: dict[LabelName, LabelValue] = describe(
         "Node selector", "Labels that the nodes must have.", default_factory=dict
@@ -151,10 +157,10 @@ class Kubernetes(Section):
         "Affinity", "As in a pod, in Kubernetes' own words.", default_factory=dict
     )
     tolerations: Annotated[tuple[Toleration, ...], BeforeValidator(as_tuple)] = describe(
-        "Tolerations", "Taints that the pods tolerate.", default=()
+        "Tolerations", "Taints that the pods tolerate.", default=(), form="nested"
     )
     topology_spread: Annotated[tuple[Spread, ...], BeforeValidator(as_tuple)] = describe(
-        "Topology spread", "How the pods spread.", default=()
+        "Topology spread", "How the pods spread.", default=(), form="nested"
     )
     priority_class: OptionalName = describe("Priority class", "Of the pods.", default="")
     runtime_class: OptionalName = describe("Runtime class", "Of the pods.", default="")

@@ -3,6 +3,7 @@
 import json
 import re
 import tomllib
+from collections import Counter
 from pathlib import Path
 from typing import Any, Literal, NoReturn
 
@@ -19,6 +20,7 @@ LARGEST_BYTES = 1 << 20  # a config is typed by people; our largest example has 
 TOML_KEY = r'(?:"[^"]*"|\'[^\']*\'|[A-Za-z0-9_-]+)'
 TOML_PATH = rf"{TOML_KEY}(?:\s*\.\s*{TOML_KEY})*"
 TOML_TABLE = re.compile(rf"^\s*\[\s*({TOML_PATH})\s*\]")
+TOML_ROW = re.compile(rf"^\s*\[\[\s*({TOML_PATH})\s*\]\]")
 TOML_FIELD = re.compile(rf"^\s*({TOML_PATH})\s*=")
 
 
@@ -92,9 +94,15 @@ def _read_toml(text: str) -> tuple[Any, dict[str, int]]:
 
 def _toml_lines(text: str) -> dict[str, int]:
     lines: dict[str, int] = {}
-    table = ""
+    table, num_rows = "", Counter[str]()
     for number, line in enumerate(text.split("\n"), start=1):
-        if header := TOML_TABLE.match(line):
+        if row := TOML_ROW.match(line):
+            name = _dotted(row[1])
+            table = f"{name}.{num_rows[name]}"
+            num_rows[name] += 1
+            lines.setdefault(name, number)
+            lines.setdefault(table, number)
+        elif header := TOML_TABLE.match(line):
             table = _dotted(header[1])
             lines.setdefault(table, number)
         elif field := TOML_FIELD.match(line):

@@ -28,6 +28,7 @@ alone.
 FORMS = {
     "text": "text", "choice": "one of", "integer": "integer", "number": "number", "flag": "true or false",
     "numbers": "numbers", "words": "list of texts", "shares": "table of numbers", "rows": "list of tables",
+    "pairs": "table of texts", "nested": "nested",
 }  # fmt: skip
 
 

@@ -1,10 +1,12 @@
 """Rules over several fields. Each names the field to change, and all are asked, so that no fault hides another."""
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 
 from safehold.config.errors import STEPS, ConfigError
 from safehold.config.schema import RunConfig
 
+POD_FOLDERS = frozenset({"/var/safehold", "/tmp", "/dev/shm"})  # that the launcher mounts itself
 SHARE_TOLERANCE = 1e-6  # shares are typed by hand: 0.333333 three times is meant to be 1
 
 
@@ -97,6 +99,56 @@ def intervals_fit(config: RunConfig) -> Iterator[ConfigError]:
             )
 
 
+def the_section_belongs_to_its_launcher(config: RunConfig) -> Iterator[ConfigError]:
+    """`[kubernetes]` stands in a config for the launcher `kubernetes` only."""
+    if config.kubernetes is not None and config.compute.launcher != "kubernetes":
+        yield ConfigError(
+            "kubernetes",
+            f"The section is for the launcher kubernetes; compute.launcher is {config.compute.launcher}.",
+            'Leave it out, or set compute.launcher = "kubernetes".',
+        )
+
+
+def workload_has_its_runtime(config: RunConfig) -> Iterator[ConfigError]:
+    """`kubernetes.runtime` is given for a `trainjob`, and for nothing else."""
+    asked = config.kubernetes
+    if asked is None or (asked.workload == "trainjob") == bool(asked.runtime):
+        return
+    message = (
+        f"A {asked.workload} has no training runtime; it is {asked.runtime!r}."
+        if asked.runtime
+        else "A TrainJob needs the name of a ClusterTrainingRuntime."
+    )
+    yield ConfigError("kubernetes.runtime", message)
+
+
+def volumes_are_told_apart(config: RunConfig) -> Iterator[ConfigError]:
+    """Each volume has one source and a place of its own, outside of those that every pod has."""
+    volumes = config.kubernetes.volumes if config.kubernetes else ()
+    mounted = Counter(volume.mount_path.rstrip("/") for volume in volumes)
+    for number, volume in enumerate(volumes):
+        path, place = f"kubernetes.volumes.{number}", volume.mount_path.rstrip("/")
+        if volume.claim and volume.host_path:
+            yield ConfigError(path, "It names both a claim and a host path.", "Keep one of them.")
+        if volume.size and (volume.claim or volume.host_path):
+            yield ConfigError(f"{path}.size", "Only an empty directory takes a size.")
+        if place in POD_FOLDERS or not place:
+            yield ConfigError(f"{path}.mount_path", f"{volume.mount_path} is taken in every pod.")
+        elif mounted[place] > 1:
+            yield ConfigError(
+                f"{path}.mount_path", f"{volume.mount_path} is mounted {mounted[place]} times."
+            )
+
+
+def variables_have_one_source(config: RunConfig) -> Iterator[ConfigError]:
+    """A variable stands in `kubernetes.env` or in `kubernetes.secret_env`, not in both."""
+    if config.kubernetes is not None:
+        for name in sorted(config.kubernetes.env.keys() & config.kubernetes.secret_env.keys()):
+            yield ConfigError(
+                f"kubernetes.secret_env.{name}", f"{name} stands in kubernetes.env too."
+            )
+
+
 def _steps(path: str, message: str, hint: str) -> ConfigError:
     return ConfigError(path, message, hint, code=STEPS)
 
@@ -110,4 +162,8 @@ RULES: tuple[Callable[[RunConfig], Iterator[ConfigError]], ...] = (
     warmup_fits,
     an_anchor_is_written,
     intervals_fit,
+    the_section_belongs_to_its_launcher,
+    workload_has_its_runtime,
+    volumes_are_told_apart,
+    variables_have_one_source,
 )

@@ -1,10 +1,12 @@
 """The run config: a typed document, named by the digest of its canonical form."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, model_serializer, model_validator
+from pydantic.functional_serializers import SerializerFunctionWrapHandler
 
 from safehold.config.base import Section, Text, describe
+from safehold.config.kubernetes import Kubernetes
 from safehold.config.sections import Code, Compute, Data, Network, Tokenizer
 from safehold.config.training import Checkpoint, Log, Optimizer, Train
 
@@ -39,3 +41,32 @@ class RunConfig(Section):
     log: Log = describe("Logging", "How often metrics are logged.", default_factory=Log)
     compute: Compute = describe("Compute", "Where it runs.", default_factory=Compute)
     code: Code = describe("Code", "What is started.", default_factory=Code)
+    # Only documents of that launcher have it: those of others are what they were before it came.
+    kubernetes: Kubernetes | None = describe(
+        "Kubernetes",
+        "Where and how the pods are made; with the launcher `kubernetes`, and only then. Left out there, it is filled "
+        "with its defaults.",
+        default=None,
+        only_with=("compute.launcher", "kubernetes"),
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _with_its_section(cls, document: Any) -> Any:
+        """Fill the defaults of the section in, as of every other; a null is no value here either."""
+        if not isinstance(document, dict):
+            return document
+        compute = document.get("compute")
+        is_asked = isinstance(compute, dict) and compute.get("launcher") == "kubernetes"
+        if "kubernetes" not in document:
+            return document | {"kubernetes": {}} if is_asked else document
+        if document["kubernetes"] is None:
+            raise ValueError("kubernetes is null: leave the section out, or give a table of fields")
+        return document
+
+    @model_serializer(mode="wrap")
+    def _without_what_is_absent(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        written: dict[str, Any] = write(self)
+        if written.get("kubernetes") is None:
+            written.pop("kubernetes", None)
+        return written

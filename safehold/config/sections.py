@@ -99,8 +99,10 @@ class Tokenizer(Section):
 class Compute(Section):
     """Where it runs."""
 
-    launcher: Literal["local"] = describe(
-        "Launcher", "`local`: processes on the machine of the service.", default="local"
+    launcher: Literal["local", "kubernetes"] = describe(
+        "Launcher",
+        "`local`: processes on the machine of the service; `kubernetes`: pods of a registered cluster.",
+        default="local",
     )
     devices: int = describe(
         "Devices",

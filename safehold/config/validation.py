@@ -11,6 +11,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from safehold.config.errors import STEPS, ConfigError, ConfigInvalid
+from safehold.config.fields import section_of
 from safehold.config.rules import broken_rules
 from safehold.config.schema import RunConfig
 
@@ -121,12 +122,9 @@ def _near(path: str, root: type[BaseModel]) -> str:
     model = root
     for section in sections:
         field = model.model_fields.get(section)
-        if (
-            field is None
-            or not isinstance(field.annotation, type)
-            or not issubclass(field.annotation, BaseModel)
-        ):
+        inner = section_of(field) if field is not None else None
+        if inner is None:
             return ""
-        model = field.annotation
+        model = inner
     close = difflib.get_close_matches(name, list(model.model_fields), n=1)
     return f"Did you mean {'.'.join([*sections, close[0]])}?" if close else ""

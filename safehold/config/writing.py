@@ -7,6 +7,7 @@ import tomlkit
 from tomlkit.items import Table
 
 from safehold.config.canonical import canonical_document
+from safehold.config.fields import section_of
 from safehold.config.schema import RunConfig
 
 
@@ -36,7 +37,8 @@ def _table(values: Mapping[str, Any], order: list[str]) -> Table:
 
 def _order_of(section: str) -> list[str]:
     field = RunConfig.model_fields.get(section)
-    return list(getattr(field.annotation, "model_fields", {})) if field else []
+    inner = section_of(field) if field else None
+    return list(inner.model_fields) if inner else []
 
 
 def _in_order(values: Mapping[str, Any], order: list[str]) -> list[tuple[str, Any]]:

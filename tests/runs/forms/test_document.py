@@ -85,3 +85,24 @@ def test_a_fault_stands_at_its_field_or_above_the_form() -> None:
     ]
     assert at_fields == ["optimizer.lr"]
     assert [fault.path for fault in forms.loose_faults(SPECS, faults)] == ["surprise"]
+
+
+def test_a_section_of_another_choice_is_neither_kept_nor_shown() -> None:
+    fields = typed(forms.starting_document(SPECS))
+    assert "kubernetes" not in forms.document_of(SPECS, fields)
+    chosen = forms.document_of(SPECS, fields | {"compute.launcher": "kubernetes"})
+    assert parse(chosen).kubernetes is not None
+    shown = {section.name: section.applies for section in forms.sections(SPECS, chosen)}
+    assert shown["kubernetes"]
+
+
+def test_texts_by_name_and_nested_values_survive_the_form() -> None:
+    document = forms.starting_document(SPECS)
+    document["compute"]["launcher"] = "kubernetes"
+    document["kubernetes"] = {
+        "env": {"NCCL_DEBUG": "INFO", "A": "b=c"},
+        "volumes": [{"mount_path": "/data", "claim": "data"}],
+        "affinity": {"podAffinity": {"x": [{"weight": 1}]}},
+        "pull_secrets": ["one", "two"],
+    }
+    assert parse(forms.document_of(SPECS, typed(document))) == parse(document)
