@@ -10,10 +10,19 @@ from runs.metricstore import curve
 from runs.metricstore.curve import Axis, Part, Stretch
 from runs.metricstore.points import Points
 from runs.metricstore.reading import Found, Key, Range, gather
-from runs.models import Attempt, Journal, Run, Series
+from runs.metricstore.sql import rows
+from runs.models import Run, Series
 
 MIN_POINTS, MAX_POINTS = 10, 20_000
 MAX_NAMES = 200
+_JOURNALS = """
+SELECT journal, acked_seq FROM runs_journal WHERE attempt_id IN
+  (SELECT id FROM runs_attempt WHERE run_id = %s) ORDER BY attempt_id
+"""
+_ATTEMPTS = """
+SELECT id, number, start_step, start_checkpoint <> '{}'::jsonb, first_step_at IS NOT NULL,
+  coalesce(clock_skew_seconds, 0) FROM runs_attempt WHERE run_id = %s ORDER BY number
+"""
 Attempts = Mapping[int, Stretch]  # by the id of the attempt, in the order of their numbers
 
 
@@ -42,11 +51,7 @@ def read_chart(
         ValueError: An argument is out of bounds; the message names it.
     """
     axis = _checked(x, names, points)
-    journals = dict(
-        Journal.objects.filter(attempt__run=run)
-        .order_by("attempt_id")
-        .values_list("journal", "acked_seq")
-    )
+    journals = dict(rows(_JOURNALS, run.pk))
     attempts = _attempts(run)
     slack = max((abs(one.skew_ms) for one in attempts.values()), default=0)
     within = Range(x=axis, start=start, end=end, slack=slack if axis == "time" else 0)
@@ -72,8 +77,8 @@ def compare(*, runs: Sequence[Run], names: Sequence[str], **options: Any) -> lis
 
 def list_names(run: Run) -> list[str]:
     """Return the names of all metrics that the run has logged, sorted."""
-    rows = Series.objects.filter(attempt__run=run).order_by("name").values_list("name", flat=True)
-    return list(rows.distinct())
+    found = Series.objects.filter(attempt__run=run).order_by("name").values_list("name", flat=True)
+    return list(found.distinct())
 
 
 def _checked(x: str, names: Sequence[str], points: int) -> Axis:
@@ -88,22 +93,14 @@ def _checked(x: str, names: Sequence[str], points: int) -> Axis:
 
 
 def _attempts(run: Run) -> dict[int, Stretch]:
-    rows = Attempt.objects.filter(run=run).order_by("number")
     return {
         pk: Stretch(
             number=number,
-            start_step=start_step if checkpoint else None,
-            has_begun=begun_at is not None,
-            skew_ms=round((skew or 0) * 1000),
+            start_step=start_step if from_checkpoint else None,
+            has_begun=has_begun,
+            skew_ms=round(skew * 1000),
         )
-        for pk, number, start_step, checkpoint, begun_at, skew in rows.values_list(
-            "pk",
-            "number",
-            "start_step",
-            "start_checkpoint",
-            "first_step_at",
-            "clock_skew_seconds",
-        )
+        for pk, number, start_step, from_checkpoint, has_begun, skew in rows(_ATTEMPTS, run.pk)
     }
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import struct
 import threading
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,7 +20,7 @@ import numpy as np
 import zstandard
 from numpy.typing import NDArray
 
-from runs.metricstore.points import Floats, Points
+from runs.metricstore.points import INT_COLUMNS, Floats, Points
 
 _VERSION = 1
 _IS_FLOAT32 = 1
@@ -29,6 +30,7 @@ _ZSTD_LEVEL = 3
 # A guard against a damaged row; a chunk holds at most a few thousand points.
 _ROW_BYTES = 5 * 8
 _MAX_BYTES = 64 * 2**20
+_ZERO = np.int64(0)
 _tools = threading.local()
 
 
@@ -60,8 +62,12 @@ def pack(points: Points, not_finite: NDArray[np.int64] | None = None) -> bytes:
     return head + _compressor().compress(b"".join(planes))
 
 
-def unpack(data: bytes | memoryview) -> Packed:
+def unpack(data: bytes | memoryview, wanted: Collection[str] = INT_COLUMNS) -> Packed:
     """Return what was packed.
+
+    Args:
+        data: As `pack` gave it.
+        wanted: Names of the integer columns to read; the others come as zeros, which costs nothing.
 
     Raises:
         DamagedChunk: The bytes are cut short, or not ours.
@@ -74,7 +80,8 @@ def unpack(data: bytes | memoryview) -> Packed:
         plain = _decompressor().decompress(raw[_HEAD.size :], max_output_size=_MAX_BYTES)
     except (struct.error, zstandard.ZstdError) as error:
         raise DamagedChunk(f"A chunk of {len(raw)} bytes cannot be read: {error}.") from error
-    return _read(plain, n, num_buckets, width=4 if flags & _IS_FLOAT32 else 8)
+    width = 4 if flags & _IS_FLOAT32 else 8
+    return _read(plain, n, num_buckets, width, wanted)
 
 
 def pack_rows(points: Points) -> bytes:
@@ -104,10 +111,13 @@ def unpack_rows(data: bytes) -> Points:
     return Points(columns[0], columns[1], columns[2], columns[3], columns[4].view(np.float64))
 
 
-def _read(plain: bytes, n: int, num_buckets: int, *, width: int) -> Packed:
+def _read(plain: bytes, n: int, num_buckets: int, width: int, wanted: Collection[str]) -> Packed:
     if len(plain) != n * (32 + width) + num_buckets * 8:
         raise DamagedChunk(f"A chunk of {n} points has {len(plain)} bytes.")
-    steps, tokens, times, received = (_summed(plain, at * n * 8, n) for at in range(4))
+    steps, tokens, times, received = (
+        _summed(plain, at * n * 8, n) if name in wanted else np.broadcast_to(_ZERO, n)
+        for at, name in enumerate(INT_COLUMNS)
+    )
     dtype = np.float32 if width == 4 else np.float64
     values = _planes(plain, 32 * n, n, width).view(dtype).reshape(n).astype(np.float64, copy=False)
     counts = _summed(plain, n * (32 + width), num_buckets)

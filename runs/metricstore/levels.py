@@ -6,14 +6,14 @@ is not finite; the coarse levels also keep first and last, which give the line i
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from runs.metricstore.codec import pack, pack_rows, unpack, unpack_rows
-from runs.metricstore.points import Floats, Points, joined
+from runs.metricstore.points import INT_COLUMNS, Floats, Points, joined
 
 FACTORS = (16, 256, 4096)
 _ENDS_FROM = 256
@@ -68,11 +68,13 @@ def packed(points: Points, factor: int) -> bytes:
     return pack(reduced(points, factor), not_finite_counts(points.values, factor))
 
 
-def unpacked(stored: Sequence[bytes | memoryview], factor: int) -> Points:
-    """Return the points of one level (1 = all points) of consecutive chunks."""
+def unpacked(
+    stored: Sequence[bytes | memoryview], factor: int, wanted: Collection[str] = INT_COLUMNS
+) -> Points:
+    """Return the points of one level (1 = all points) of consecutive chunks, with the wanted columns."""
     if factor == FACTORS[-1]:
         return unpack_rows(b"".join(stored))
-    return joined([unpack(data).points for data in stored])
+    return joined([unpack(data, wanted).points for data in stored])
 
 
 def thinned(values: Floats, budget: int) -> Positions:

@@ -10,15 +10,27 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-import numpy as np
-from django.db.models import Q
-
 from runs.metricstore import levels, tail
 from runs.metricstore.curve import Axis
 from runs.metricstore.points import Points, joined
-from runs.models import MetricChunk, Series
+from runs.metricstore.sql import rows
 
 Key = tuple[str, int]  # name, attempt id
+_LEAST, _MOST = -(2**63), 2**63 - 1
+_SERIES = """
+SELECT name, attempt_id, rank, id, num_points, num_not_finite, min_step, max_step, last_value
+FROM runs_series WHERE attempt_id = ANY(%s::bigint[]) AND name = ANY(%s::text[])
+  AND %s::bigint IN (-1, rank) ORDER BY rank DESC
+"""
+_EXTENTS = """
+SELECT series_id, num_points, min_{x}, max_{x} FROM runs_metricchunk
+WHERE series_id = ANY(%s::bigint[]) AND max_{x} >= %s::bigint AND min_{x} <= %s::bigint
+"""
+_CHUNKS = """
+SELECT series_id, {column} FROM runs_metricchunk
+WHERE series_id = ANY(%s::bigint[]) AND max_{x} >= %s::bigint AND min_{x} <= %s::bigint
+ORDER BY series_id, number
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,18 +49,24 @@ class Range:
 
     def share(self, least: int, most: int) -> float:
         """Return which share of a stretch of the axis lies within, were its points spread evenly."""
-        start = least if self.start is None else max(least, self.start - self.slack)
-        end = most if self.end is None else min(most, self.end + self.slack)
-        return max(0.0, min(1.0, (end - start + 1) / (most - least + 1)))
+        start, end = self.ends
+        return max(0.0, (min(end, most) - max(start, least) + 1) / (most - least + 1))
 
-    def condition(self) -> Q:
-        """Return which chunks overlap it."""
-        column, found = self.x, Q()
-        if self.end is not None:
-            found &= Q(**{f"min_{column}__lte": self.end + self.slack})
-        if self.start is not None:
-            found &= Q(**{f"max_{column}__gte": self.start - self.slack})
-        return found
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of points that a reader of this axis needs; others come as zeros from chunks."""
+        return (
+            ("steps",)
+            if self.x == "step"
+            else ("steps", "tokens" if self.x == "tokens" else "times")
+        )
+
+    @property
+    def ends(self) -> tuple[int, int]:
+        """Both ends as numbers of 64 bits."""
+        start = _LEAST if self.start is None else max(_LEAST, self.start - self.slack)
+        end = _MOST if self.end is None else min(_MOST, self.end + self.slack)
+        return start, end
 
 
 @dataclass(slots=True, eq=False)
@@ -89,7 +107,7 @@ def gather(
     chunks = _chunks(by_series, within)
     for one in found.values():
         ends = [levels.reduced(joined(one.tail), one.factor)] if one.tail else []
-        whole = levels.unpacked(chunks[one.series_id], one.factor)
+        whole = levels.unpacked(chunks[one.series_id], one.factor, within.columns)
         one.points = joined([whole, *ends]).sorted_by_step().newest_of_each_step()
     return found
 
@@ -97,21 +115,8 @@ def gather(
 def _series(
     attempt_ids: Collection[int], names: Collection[str], rank: int | None
 ) -> dict[Key, Found]:
-    rows = Series.objects.filter(attempt_id__in=attempt_ids, name__in=names).order_by("-rank")
-    if rank is not None:
-        rows = rows.filter(rank=rank)
     found: dict[Key, Found] = {}
-    for row in rows.values_list(
-        "name",
-        "attempt_id",
-        "rank",
-        "pk",
-        "num_points",
-        "num_not_finite",
-        "min_step",
-        "max_step",
-        "last_value",
-    ):
+    for row in rows(_SERIES, list(attempt_ids), list(names), -1 if rank is None else rank):
         found[row[0], row[1]] = Found(*row[2:])  # the lowest rank comes last and stands
     return found
 
@@ -148,12 +153,9 @@ def _choose_levels(
 
 
 def _estimated(series_ids: Iterable[int], within: Range) -> dict[int, float]:
-    column = within.x
-    rows = MetricChunk.objects.filter(within.condition(), series_id__in=list(series_ids))
     wanted: dict[int, float] = defaultdict(float)
-    for pk, num_points, least, most in rows.values_list(
-        "series_id", "num_points", f"min_{column}", f"max_{column}"
-    ):
+    query = _EXTENTS.format(x=within.x)
+    for pk, num_points, least, most in rows(query, list(series_ids), *within.ends):
         wanted[pk] += num_points * within.share(least, most)
     return wanted
 
@@ -162,8 +164,7 @@ def _count(points: Points, within: Range) -> int:
     if within.is_open:
         return points.size
     x = {"step": points.steps, "tokens": points.tokens, "time": points.times}[within.x]
-    least = np.iinfo(np.int64).min if within.start is None else within.start - within.slack
-    most = np.iinfo(np.int64).max if within.end is None else within.end + within.slack
+    least, most = within.ends
     return int(((x >= least) & (x <= most)).sum())
 
 
@@ -182,5 +183,5 @@ def _rows(
     series_ids: Sequence[int], factor: int, within: Range
 ) -> Iterable[tuple[int, memoryview]]:
     column = "raw" if factor == 1 else f"level_{factor}"
-    rows = MetricChunk.objects.filter(within.condition(), series_id__in=series_ids)
-    return rows.order_by("series_id", "number").values_list("series_id", column)
+    query = _CHUNKS.format(x=within.x, column=column)
+    return rows(query, list(series_ids), *within.ends)  # type: ignore[return-value]

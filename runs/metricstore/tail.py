@@ -11,7 +11,7 @@ from datetime import datetime
 import numpy as np
 
 from runs.metricstore.points import Points
-from runs.models import MetricBatch
+from runs.metricstore.sql import rows
 from safehold.wire import Batch, Column, compress, decode, encode
 from safehold.wire.limits import CONTENT_MSGPACK, NO_TIME
 
@@ -21,6 +21,16 @@ _CACHE_BYTES = 64 * 2**20
 
 
 Decoded = tuple[Batch, Mapping[str, Column]]
+# Id and microsecond of receipt: a database made anew may give an id again.
+CacheKey = tuple[int, int]
+_RECEIVED = "(extract(epoch FROM received_at) * 1000000)::bigint"
+_TAIL = f"""
+SELECT id, attempt_id, {_RECEIVED} FROM runs_metricbatch
+WHERE attempt_id = ANY(%s::bigint[]) ORDER BY id
+"""
+_PAYLOADS = f"""
+SELECT id, {_RECEIVED}, payload FROM runs_metricbatch WHERE id = ANY(%s::bigint[])
+"""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -63,17 +73,13 @@ def points_of(stored: Stored, column: Column) -> Points:
 
 def read(attempt_ids: Iterable[int]) -> list[Stored]:
     """Return the uncompacted batches of these attempts in the order of arrival."""
-    rows = list(
-        MetricBatch.objects.filter(attempt_id__in=list(attempt_ids))
-        .order_by("pk")
-        .values_list("pk", "attempt_id", "received_at")
-    )
-    held = {pk: _cache.get((pk, received_at)) for pk, _, received_at in rows}
+    found = rows(_TAIL, list(attempt_ids))
+    held = {pk: _cache.get((pk, received)) for pk, _, received in found}
     held |= _fetched([pk for pk, batch in held.items() if batch is None])
     # A batch that compaction took between the two questions is in a chunk by now.
     return [
-        Stored(pk, attempt_id, milliseconds(received_at), *known)
-        for pk, attempt_id, received_at in rows
+        Stored(pk, attempt_id, received // 1000, *known)
+        for pk, attempt_id, received in found
         if (known := held[pk]) is not None
     ]
 
@@ -86,11 +92,10 @@ def by_name(batch: Batch) -> Decoded:
 def _fetched(missing: Sequence[int]) -> Mapping[int, Decoded]:
     if not missing:
         return {}
-    rows = MetricBatch.objects.filter(pk__in=missing).values_list("pk", "received_at", "payload")
     found = {}
-    for pk, received_at, payload in rows:
+    for pk, received, payload in rows(_PAYLOADS, list(missing)):
         found[pk] = by_name(decoded(payload))
-        _cache.put((pk, received_at), found[pk])
+        _cache.put((pk, received), found[pk])
     return found
 
 
@@ -101,16 +106,16 @@ class _Cache:
         self._limit = limit_bytes
         self._used = 0
         self._lock = threading.Lock()
-        self._batches: OrderedDict[tuple[int, datetime], Decoded] = OrderedDict()
+        self._batches: OrderedDict[CacheKey, Decoded] = OrderedDict()
 
-    def get(self, key: tuple[int, datetime]) -> Decoded | None:
+    def get(self, key: CacheKey) -> Decoded | None:
         with self._lock:
             found = self._batches.get(key)
             if found is not None:
                 self._batches.move_to_end(key)
             return found
 
-    def put(self, key: tuple[int, datetime], batch: Decoded) -> None:
+    def put(self, key: CacheKey, batch: Decoded) -> None:
         with self._lock:
             if key in self._batches:
                 return

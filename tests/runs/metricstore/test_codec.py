@@ -17,6 +17,14 @@ def test_points_come_back_bit_for_bit(some: Points) -> None:
     assert same(codec.unpack(codec.pack(some)).points, some)
 
 
+@given(points())
+def test_only_the_wanted_columns_are_read(some: Points) -> None:
+    found = codec.unpack(codec.pack(some), ["steps"]).points
+    assert np.array_equal(found.steps, some.steps)
+    assert not found.tokens.any()
+    assert found.take(np.arange(some.size)).size == some.size
+
+
 @given(points(max_size=20), points(max_size=20))
 def test_rows_of_many_chunks_are_read_in_one_go(a: Points, b: Points) -> None:
     assert same(codec.unpack_rows(codec.pack_rows(a) + codec.pack_rows(b)), joined([a, b]))
