@@ -2,16 +2,22 @@
 
 import logging
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from datetime import timedelta
 
-from controlplane.common.errors import SafeholdError
+from django.utils import timezone
+
+from controlplane.common.errors import NotFound, SafeholdError
 from runs import states
-from runs.models import Attempt
+from runs.models import Attempt, Cluster
 from runs.services import events
 from workers import launchers
-from workers.launchers.base import Launcher
+from workers.launchers.base import Cleaner, Launcher
 
 logger = logging.getLogger(__name__)
+# How long the name of an ended attempt stays taken: longer than a task may live that is about to start it
+# (180 s) and a request of it may be on its way. Until then a late start finds the name in use.
+KEEP = timedelta(seconds=300)
 _NAME = re.compile(r"safehold-r(\d+)-a(\d+)")
 
 
@@ -20,13 +26,46 @@ def end_orphans() -> int:
 
     A name of which the database knows nothing is left alone: the database may be the one that is wrong.
     """
-    return sum(_of_launcher(name) for name in launchers.names())
+    return _everywhere(
+        lambda launcher: sum(_end(launcher, attempt) for attempt in _ended(launcher.live_names()))
+    )
 
 
-def _of_launcher(name: str) -> int:
+def clean_up() -> int:
+    """Remove what ended attempts left in their launchers, once nobody can be starting them any more."""
+    return _everywhere(_clean_launcher)
+
+
+def _clean_launcher(launcher: Launcher) -> int:
+    if not isinstance(launcher, Cleaner):
+        return 0
+    before = timezone.now() - KEEP
+    done = [a for a in _ended(launcher.names()) if a.ended_at is not None and a.ended_at < before]
+    for attempt in done:
+        launcher.clean(attempt.name)
+    return len(done)
+
+
+def _everywhere(act: Callable[[Launcher], int]) -> int:
+    return sum(_at(name, act) for name in _launcher_names())
+
+
+def _launcher_names() -> Iterable[str]:
+    """Yield the launchers that attempts can have, one for each cluster."""
+    for name in launchers.names():
+        if name == "kubernetes":
+            reachable = Cluster.objects.exclude(state=Cluster.State.UNREACHABLE)
+            clusters = reachable.order_by("name").values_list("name", flat=True)
+            yield from (f"{name}:{cluster}" for cluster in clusters)
+        else:
+            yield name
+
+
+def _at(name: str, act: Callable[[Launcher], int]) -> int:
     try:
-        launcher = launchers.get(name)
-        return sum(_end(launcher, attempt) for attempt in _ended(launcher.live_names()))
+        return act(launchers.get(name))
+    except NotFound:  # a launcher that is not set up here has started nothing
+        return 0
     except SafeholdError as error:
         logger.warning("orphans.not_looked_for", extra={"launcher": name, "error": str(error)})
     except Exception:
