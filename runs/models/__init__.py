@@ -7,6 +7,7 @@ from runs.models.event import Command, Event, LogChunk, StateChange
 from runs.models.metric import Journal, MetricBatch, MetricChunk, SampleIds, Series
 from runs.models.preflight import PreflightReport
 from runs.models.run import Attempt, Run
+from runs.models.sight import Sight
 
 __all__ = [
     "Attempt",
@@ -24,5 +25,6 @@ __all__ = [
     "Run",
     "SampleIds",
     "Series",
+    "Sight",
     "StateChange",
 ]
