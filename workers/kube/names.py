@@ -3,6 +3,7 @@
 import hashlib
 import re
 from collections.abc import Mapping
+from typing import Any
 
 # A Job's name becomes a label value and, with an index, a host name: 63 characters together.
 LONGEST = 63
@@ -14,7 +15,12 @@ OWNER = f"{DOMAIN}/owner"
 RUN = f"{DOMAIN}/run"
 ATTEMPT = f"{DOMAIN}/attempt"
 WORKLOAD = f"{DOMAIN}/workload"
+# On what closes a name: a tombstone that never runs, or a workload that was there already.
 FENCE = f"{DOMAIN}/fence"
+TOMBSTONE = "true"
+CLOSED = "closed"
+# An annotation of the workload: how long its pods may wait for what does not come by itself.
+PENDING_SECONDS = f"{DOMAIN}/pending-seconds"
 QUEUE = "kueue.x-k8s.io/queue-name"
 
 
@@ -59,6 +65,11 @@ def selector(*, owner: str, name: str = "") -> str:
     """Return the selector of all that this control plane made, or of one workload."""
     parts = [f"{MANAGED_BY}=safehold", f"{OWNER}={owner}"]
     return ",".join([*parts, f"{WORKLOAD}={name}"] if name else parts)
+
+
+def is_tombstone(item: Mapping[str, Any]) -> bool:
+    """Whether an object only occupies its name."""
+    return ((item.get("metadata") or {}).get("labels") or {}).get(FENCE) == TOMBSTONE
 
 
 def is_ours(item: Mapping[str, object], *, owner: str, name: str) -> bool:

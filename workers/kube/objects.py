@@ -76,8 +76,9 @@ def service(spec: LaunchSpec, place: Place) -> Json:
 
 
 def queued_metadata(spec: LaunchSpec, options: Kubernetes, place: Place) -> Json:
-    """Return the metadata of a workload, with the label by which Kueue takes it where a queue is named."""
+    """Return the metadata of a workload: how patient we are, and the label by which Kueue takes it into a queue."""
     metadata = _metadata(spec, place)
+    metadata["annotations"] = {names.PENDING_SECONDS: str(options.pending_seconds)}
     if options.queue:
         metadata["labels"][names.QUEUE] = options.queue
     return metadata
@@ -86,7 +87,7 @@ def queued_metadata(spec: LaunchSpec, options: Kubernetes, place: Place) -> Json
 def tombstone_metadata(name: str, place: Place) -> Json:
     """Return the metadata of an object that only occupies a name, so that a delayed create comes too late."""
     held = names.labels(owner=place.owner, run_id=0, attempt=0, name=name)
-    return {"name": name, "labels": held | {names.FENCE: "true"}}
+    return {"name": name, "labels": held | {names.FENCE: names.TOMBSTONE}}
 
 
 def idle_pod(place: Place) -> Json:

@@ -20,11 +20,12 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True)
 class Snapshot:
-    """All our workloads, read as Jobs, and their pods at one moment."""
+    """All our workloads, read as Jobs and as they are, and their pods at one moment."""
 
     jobs: dict[str, Json]
     pods: dict[str, list[Json]]
     kinds: dict[str, Kind] = field(default_factory=dict)
+    items: dict[str, Json] = field(default_factory=dict)
     events: list[Json] = field(default_factory=list)
     workloads: list[Json] = field(default_factory=list)
     nodes_not_ready: frozenset[str] = frozenset()
@@ -35,7 +36,7 @@ class Snapshot:
         job = self.jobs.get(name)
         is_fenced = job is not None and names.FENCE in (job["metadata"].get("labels") or {})
         return look(
-            None if is_fenced else job,
+            None if job is None or names.is_tombstone(job) else job,
             self.pods.get(name, []),
             events=self.events,
             nodes_not_ready=self.nodes_not_ready,
@@ -47,8 +48,7 @@ class Snapshot:
     def names(self) -> Iterator[str]:
         """Yield the names of all workloads of which anything was listed, tombstones left out."""
         for name in sorted({*self.jobs, *self.pods}):
-            labels = self.jobs.get(name, {}).get("metadata", {}).get("labels") or {}
-            if names.FENCE not in labels or self.pods.get(name):
+            if not names.is_tombstone(self.jobs.get(name, {})) or self.pods.get(name):
                 yield name
 
     def _admission(self, job: Json | None) -> str:
@@ -74,11 +74,11 @@ def take(
     pods: dict[str, list[Json]] = defaultdict(list)
     for pod in kube.list(POD, place.namespace, selector=ours).items:
         pods[pod["metadata"]["labels"].get(names.WORKLOAD, "")].append(pod)
-    jobs, kinds = {}, {}
+    jobs, kinds, items = {}, {}, {}
     for form in forms:
         for item in kube.list(form.kind, place.namespace, selector=ours).items:
             name = item["metadata"]["name"]
-            jobs[name], kinds[name] = form.as_job(item), form.kind
+            jobs[name], kinds[name], items[name] = form.as_job(item), form.kind, item
     needs_words = any(_needs_words(job, pods.get(name, [])) for name, job in jobs.items())
     is_queued = any(_is_queued(job) for job in jobs.values())
     has_pods = any(_is_bound(pod) for group in pods.values() for pod in group)
@@ -86,6 +86,7 @@ def take(
         jobs=jobs,
         pods=dict(pods),
         kinds=kinds,
+        items=items,
         events=_optional(kube, EVENT, place.namespace) if needs_words else [],
         workloads=_optional(kube, WORKLOAD, place.namespace) if is_queued else [],
         nodes_not_ready=_not_ready(_optional(kube, NODE, "")) if has_pods else frozenset(),

@@ -19,6 +19,7 @@ NEVER_STARTS = frozenset(
     {"ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull",
      "CreateContainerConfigError", "CreateContainerError", "RunContainerError", "CrashLoopBackOff"}
 )  # fmt: skip
+MOUNT_FAILURE = "A volume cannot be mounted"
 _IMAGE = {"ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull"}
 _QUOTA = re.compile(
     r"exceeded quota: (?P<quota>[^,]+), requested: (?P<asked>[^,]+), used: (?P<used>[^,]+), "
@@ -62,7 +63,7 @@ def why_pending(pod: Json, events: Sequence[Json] = ()) -> str:
             return f"Container {status.get('name')} cannot start ({reason}): {waiting.get('message') or ''}".strip()
     mounts = [event for event in events if _is_mount_failure(event, pod)]
     if mounts:
-        return f"A volume cannot be mounted: {max(mounts, key=event_time).get('message')}"
+        return f"{MOUNT_FAILURE}: {max(mounts, key=event_time).get('message')}"
     return ""
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from controlplane.common.errors import SafeholdError
 
@@ -126,6 +126,27 @@ class Launcher(Protocol):
 
         Raises:
             LauncherError: It cannot be seen.
+        """
+        ...
+
+
+@runtime_checkable
+class Cleaner(Protocol):
+    """A launcher whose workloads leave something behind that has to be removed."""
+
+    def names(self) -> Iterable[str]:
+        """Return all names under which anything lies, alive or not.
+
+        Raises:
+            LauncherError: It cannot be seen.
+        """
+        ...
+
+    def clean(self, name: str) -> None:
+        """Remove all that was made under the name, what closes it included; it must not be used again.
+
+        Raises:
+            LauncherError: It could not be done.
         """
         ...
 

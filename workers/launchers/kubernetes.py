@@ -11,8 +11,10 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from safehold.config.kubernetes import Kubernetes
+from safehold.findings import Finding
 from workers import clusters
-from workers.kube import names, objects
+from workers.kube import drift as drifting
+from workers.kube import names, objects, showing
 from workers.kube.api import Kube
 from workers.kube.conditions import condition
 from workers.kube.errors import KubeError
@@ -20,6 +22,7 @@ from workers.kube.forms import Form, form_of, served
 from workers.kube.kinds import NODE, POD, SECRET, SERVICE, Kind
 from workers.kube.objects import Place
 from workers.kube.seeing import Look
+from workers.kube.showing import Shown
 from workers.kube.snapshot import Snapshot, take
 from workers.launchers import launcher
 from workers.launchers.base import LauncherError, LaunchSpec, Observation, Presence
@@ -48,6 +51,8 @@ class KubernetesLauncher:
         self._forms: list[Form] | None = None
         self._snapshot: Snapshot | None = None
         self._snapshot_at = 0.0
+        self._trouble: KubeError | None = None
+        self._trouble_at = 0.0
 
     def start(self, spec: LaunchSpec) -> Mapping[str, Any]:
         """Make Secret, Service and workload, whichever are missing, and return the handle.
@@ -116,6 +121,8 @@ class KubernetesLauncher:
     def fence(self, name: str) -> None:
         """Occupy the name, in every form, with something that never runs: a create still on its way comes too late.
 
+        What runs under the name goes on; it only is marked.
+
         Raises:
             LauncherError: The cluster could not be reached.
         """
@@ -127,7 +134,20 @@ class KubernetesLauncher:
             except KubeError as error:
                 if not error.is_taken:
                     raise
+                if self._mark_closed(form, name):
+                    return
         self._remove_companions(name)
+
+    def _mark_closed(self, form: Form, name: str) -> bool:
+        """Mark what occupies the name, unless it is the tombstone; return whether it is a workload of ours."""
+        found = self._find(form.kind, name)
+        if found is None or not names.is_ours(found, owner=self._place.owner, name=name):
+            return False
+        if names.is_tombstone(found):
+            return False
+        change = {"metadata": {"labels": {names.FENCE: names.CLOSED}}}
+        self._kube.patch(form.kind, self._place.namespace, name, change)
+        return True
 
     def clean(self, name: str) -> None:
         """Remove all that was made under the name; nothing of it may be needed any more.
@@ -138,6 +158,15 @@ class KubernetesLauncher:
         self._delete_workload(name, is_foreground=False)
         self._remove_companions(name)
 
+    def names(self) -> Iterable[str]:
+        """Return the names of all that is ours here, tombstones included.
+
+        Raises:
+            LauncherError: The cluster cannot be seen.
+        """
+        snapshot = self._recent()
+        return sorted({*snapshot.jobs, *snapshot.pods})
+
     def live_names(self) -> Iterable[str]:
         """Return the names of the workloads that are alive.
 
@@ -146,6 +175,45 @@ class KubernetesLauncher:
         """
         snapshot = self._recent()
         return [name for name in snapshot.names() if snapshot.look(name).observation.is_alive]
+
+    def show(self, name: str) -> Shown:
+        """Return what a page shows of a workload: its pods, and what the cluster warns of.
+
+        Raises:
+            LauncherError: The cluster cannot be seen.
+        """
+        return showing.show(self._recent(), name)
+
+    def drift(self, spec: LaunchSpec, *, known_images: Iterable[str] = ()) -> list[Finding]:
+        """Return where the live workload is not what the spec says; nothing where none lives.
+
+        Args:
+            spec: Of the attempt, as it was started.
+            known_images: Ids of the image that earlier attempts ran under the same name.
+
+        Raises:
+            LauncherError: The cluster cannot be seen.
+        """
+        snapshot, options = self._recent(), options_of(spec.config)
+        live = snapshot.items.get(spec.name)
+        if live is None or not names.is_ours(live, owner=self._place.owner, name=spec.name):
+            return []
+        built = form_of(options).build(spec, options, self._place)
+        pods = snapshot.pods.get(spec.name, [])
+        secret = self._find(SECRET, spec.name)
+        return [
+            *drifting.drift(built, live, pods, known_images=known_images),
+            *drifting.secret_drift(objects.secret(spec, self._place), secret),
+        ]
+
+    def manifests(self, spec: LaunchSpec) -> list[Json]:
+        """Return the objects that a start makes, the secret ones masked."""
+        options = options_of(spec.config)
+        form = form_of(options)
+        made = [form.build(spec, options, self._place)]
+        if form.makes_service:
+            made.append(objects.service(spec, self._place))
+        return [*made, showing.masked(objects.secret(spec, self._place))]
 
     def dry_run(self, spec: LaunchSpec) -> None:
         """Have the cluster check the workload without storing it.
@@ -240,9 +308,18 @@ class KubernetesLauncher:
         return self._now() - silent_since >= NODE_LOST_AFTER
 
     def _recent(self) -> Snapshot:
-        if self._snapshot is None or time.monotonic() - self._snapshot_at > SNAPSHOT_SECONDS:
+        now = time.monotonic()
+        if self._snapshot is not None and now - self._snapshot_at <= SNAPSHOT_SECONDS:
+            return self._snapshot
+        # A cluster that just did not answer would hold up every run of a sweep by a whole time-out.
+        if self._trouble is not None and now - self._trouble_at < SNAPSHOT_SECONDS * 5:
+            raise self._trouble
+        try:
             self._snapshot = take(self._kube, self._place, self._served_forms(), now=self._now)
-            self._snapshot_at = time.monotonic()
+        except KubeError as error:
+            self._trouble, self._trouble_at = error, time.monotonic()
+            raise
+        self._trouble, self._snapshot_at = None, time.monotonic()
         return self._snapshot
 
     def _forget(self) -> None:

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from workers.kube import waiting
-from workers.kube.seeing import exit_record, look
+from workers.kube.ending import exit_record
+from workers.kube.seeing import look
 from workers.launchers.base import Presence
 
 CASES = Path(__file__).parents[2] / "cases"
