@@ -96,6 +96,8 @@ class Shown:
 
 # draft, queued, starting, running, pausing, paused, stopping, contact_lost, finished, stopped, failed,
 # taken_away, could_not_start, lost
+# Begins the reason of an attempt in trouble that only its launcher sees, as of a node that does not answer.
+OUTSIDE = "As seen from outside: "
 _ACTIVE_WORDS = {
     State.REQUESTED: "queued",
     State.SUBMITTING: "queued",
@@ -131,7 +133,8 @@ def shown(desired: Desired, attempt: AttemptFacts | None) -> Shown:
     why = attempt.reason
     if attempt.contact_lost_since and word in {"running", "pausing", "paused", "stopping"}:
         word, since = "contact_lost", attempt.contact_lost_since
-        why = "Nothing was heard from the training process; it may still be running."
+        trouble = f" {why}" if why.startswith(OUTSIDE) else ""
+        why = f"Nothing was heard from the training process; it may still be running.{trouble}"
     return Shown(
         word=word, since=since, why=why, acts=frozenset(_ACTIVE_ACTS[word]), is_active=True
     )

@@ -91,6 +91,7 @@ def _note_reason(action: facts.NoteReason, scene: Scene) -> None:
     with _unchanged(scene) as held:
         held.reason = action.reason
         held.save(update_fields=["reason"])
+    if action.reason:
         events.record(run=scene.run, attempt=attempt, kind="state", message=action.reason)
 
 
@@ -121,6 +122,13 @@ def _kill(action: facts.Kill, scene: Scene) -> None:
 @carry_out.register
 def _fence(action: facts.Fence, scene: Scene) -> None:
     scene.launcher.fence(scene.the_attempt.name)
+
+
+@carry_out.register
+def _keep_exit(action: facts.KeepExit, scene: Scene) -> None:
+    with _unchanged(scene) as attempt:
+        attempt.exit = dict(action.exit)
+        attempt.save(update_fields=["exit"])
 
 
 @carry_out.register

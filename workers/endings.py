@@ -12,6 +12,8 @@ from workers.facts import AttemptFacts, End
 
 _MAX_MESSAGE_CHARACTERS = 2000
 # Signals by which we end a workload that does not stop by itself.
+# How a launcher begins a message about a pod whose wrapper could not tell anything any more.
+_POD = re.compile(r"Pod \S+ \(node rank -?\d+\)")
 _OURS = frozenset({signal.SIGTERM, signal.SIGKILL})
 
 
@@ -25,8 +27,13 @@ def of_exit(attempt: AttemptFacts, exit: Mapping[str, Any], *, is_forced: bool) 
     return End(outcome, reason[:_MAX_MESSAGE_CHARACTERS], at=at, exit=record)
 
 
-def of_absence(attempt: AttemptFacts) -> End:
-    """Return the end of an attempt whose workload is nowhere and whose name is closed."""
+def of_absence(attempt: AttemptFacts, *, is_forced: bool = False) -> End:
+    """Return the end of an attempt whose workload is nowhere and whose name is closed.
+
+    What its wrapper sent before it went, or was seen of it then, tells more than its absence.
+    """
+    if attempt.exit:
+        return of_exit(attempt, attempt.exit, is_forced=is_forced)
     if attempt.state is State.STOPPING:
         if not attempt.has_handle:
             return End(Outcome.STOPPED, "It was stopped before it started.")
@@ -59,6 +66,10 @@ def _judge(
         return Outcome.STOPPED, message or "It saved and stopped."
     if is_stopping and _was_ended_by_us(exit):
         return Outcome.STOPPED, "It was ended before it confirmed that it saved."
+    if is_stopping and told == Outcome.TAKEN_AWAY:
+        return Outcome.STOPPED, f"It was ended before it confirmed that it saved. {message}".strip()
+    if told == Outcome.TAKEN_AWAY:
+        return Outcome.TAKEN_AWAY, message or "It was taken away."
     if exit["signal"]:
         return Outcome.TAKEN_AWAY, _taken_away(exit, message)
     if told == Outcome.STOPPED:
@@ -80,7 +91,7 @@ def _taken_away(exit: Mapping[str, Any], message: str) -> str:
 def _failure(exit: Mapping[str, Any], message: str) -> str:
     """Return a sentence that names the first rank at fault and its signal or exit code."""
     bad = {number: rank for number, rank in exit["ranks"].items() if _is_bad(rank)}
-    if not bad:
+    if not bad or _POD.match(message):
         return message or "It failed without saying why."
     # The wrapper saw them end in time and names the first; the others only ended with it.
     named = re.match(r"Rank (\d+)\b", message)

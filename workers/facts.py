@@ -150,6 +150,13 @@ class Fence:
 
 
 @dataclass(frozen=True)
+class KeepExit:
+    """Keep how the workload ended before what is left of it is removed, and the knowledge with it."""
+
+    exit: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
 class End:
     """Record the end of the attempt; only ever of a workload that was seen to be gone."""
 
@@ -190,5 +197,5 @@ class Settle:
 
 Action = (
     Submit | RecordHandle | Move | NoteReason | SendCommand | AskStop | Kill | Fence | End
-    | NoteContactLost | NoteContactRegained | KeepPaused | RequestNextAttempt | Settle
+    | KeepExit | NoteContactLost | NoteContactRegained | KeepPaused | RequestNextAttempt | Settle
 )  # fmt: skip

@@ -7,8 +7,8 @@ docs/explanation/reconciliation.md tells the rules and the bound that the tests 
 
 from datetime import datetime
 
-from runs.states import LIVE_STATES, Desired, Outcome, State
-from workers import endings, holding
+from runs.states import LIVE_STATES, OUTSIDE, Desired, Outcome, State
+from workers import endings, exit_records, holding
 from workers.facts import (
     AT_WORK,
     Action,
@@ -16,6 +16,7 @@ from workers.facts import (
     AttemptFacts,
     End,
     Fence,
+    KeepExit,
     Kill,
     Move,
     NoteContactLost,
@@ -30,6 +31,7 @@ from workers.facts import (
 )
 from workers.launchers.base import Observation, Presence
 
+_RUNNING = frozenset({State.STARTING, State.RUNNING, State.PAUSING, State.PAUSED})
 _NEVER_SUBMITTED = frozenset({State.REQUESTED, State.SUBMITTING})
 
 
@@ -49,7 +51,7 @@ def decide(run: RunFacts, seen: Observation, now: datetime) -> list[Action]:
     if seen.presence is Presence.UNREACHABLE:
         return _unseen(run, attempt, now)
     if seen.num_survivors and seen.presence in {Presence.EXITED, Presence.ABSENT}:
-        return [Kill("Its process wrapper was gone.")]
+        return _clear(attempt, seen)
     if seen.is_gone:
         return _gone(run, attempt, seen, now)
     return _alive(run, attempt, seen, now)
@@ -95,15 +97,27 @@ def _unseen(run: RunFacts, attempt: AttemptFacts, now: datetime) -> list[Action]
     return contact + holding.follow(run, attempt, now)
 
 
+def _clear(attempt: AttemptFacts, seen: Observation) -> list[Action]:
+    """End what outlived its workload, or will never become one; keep what is known of the end before."""
+    kill = Kill(seen.reason or "Its process wrapper was gone.")
+    is_news = bool(seen.exit) and exit_records.cleaned(seen.exit or {}) != attempt.exit
+    return [KeepExit(exit_records.cleaned(seen.exit or {})), kill] if is_news else [kill]
+
+
+def _was_there(attempt: AttemptFacts) -> bool:
+    """Whether a workload is known to have run, so that its name must not be used again."""
+    return attempt.has_handle or attempt.last_seen_at is not None or bool(attempt.exit)
+
+
 def _gone(run: RunFacts, attempt: AttemptFacts, seen: Observation, now: datetime) -> list[Action]:
     if seen.presence is Presence.EXITED:
         return [endings.of_exit(attempt, seen.exit or attempt.exit, is_forced=run.is_forced)]
-    if attempt.state in _NEVER_SUBMITTED:
+    if attempt.state in _NEVER_SUBMITTED and not _was_there(attempt):
         return _not_started(run, attempt, seen, now)
     # A start that was delayed on its way must find the name closed, or it would outlive the attempt.
     if not seen.is_fenced:
         return [Fence()]
-    return [endings.of_absence(attempt)]
+    return [endings.of_absence(attempt, is_forced=run.is_forced)]
 
 
 def _not_started(
@@ -141,6 +155,7 @@ def _alive(run: RunFacts, attempt: AttemptFacts, seen: Observation, now: datetim
     contact = _contact(run, attempt, now)
     if not attempt.has_handle or seen.where not in {"", attempt.where}:
         contact = [RecordHandle(), *contact]
+    contact += _trouble_outside(attempt, seen)
     if attempt.state is State.STOPPING:
         return contact + _stop(run, attempt, now)
     if reason := _why_stop(run, attempt, now):
@@ -148,6 +163,17 @@ def _alive(run: RunFacts, attempt: AttemptFacts, seen: Observation, now: datetim
     if attempt.state in {State.WAITING, State.STARTING}:
         return contact + _start_up(run, attempt, seen, now)
     return contact + holding.follow(run, attempt, now)
+
+
+def _trouble_outside(attempt: AttemptFacts, seen: Observation) -> list[Action]:
+    """Tell what the launcher sees of a workload that runs, as a node that does not answer, while it is so."""
+    if attempt.state not in _RUNNING:
+        return []
+    is_told = attempt.reason.startswith(OUTSIDE)
+    if not seen.reason or seen.presence is not Presence.RUNNING:
+        return [NoteReason("")] if is_told else []
+    reason = f"{OUTSIDE}{seen.reason}"
+    return [NoteReason(reason)] if reason != attempt.reason else []
 
 
 def _before_running(seen: Observation) -> State:

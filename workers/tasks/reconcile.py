@@ -41,6 +41,7 @@ def sweep(*, after_id: int = 0) -> None:
         wake("workers.sweep", after_id=run_ids[-1])
     else:
         orphans.end_orphans()
+        orphans.clean_up()
 
 
 def _see_to(run_id: int) -> None:
