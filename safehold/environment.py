@@ -61,7 +61,8 @@ def read(environ: Mapping[str, str] | None = None) -> Environment:
     """Read the `SAFEHOLD_*` variables and those of torchrun.
 
     Raises:
-        ValueError: a variable has a value that makes no sense; it says which and why.
+        ValueError: a variable has a value that makes no sense, or the config is another than was launched; it says
+            which and why.
     """
     env = os.environ if environ is None else environ
     token_file = Path(env["SAFEHOLD_TOKEN_FILE"]) if env.get("SAFEHOLD_TOKEN_FILE") else None
@@ -72,7 +73,7 @@ def read(environ: Mapping[str, str] | None = None) -> Environment:
         token_file=token_file,
         run_id=env.get("SAFEHOLD_RUN_ID", ""),
         attempt=_int(env, "SAFEHOLD_ATTEMPT", 1),
-        config=_config(env.get("SAFEHOLD_CONFIG", "")),
+        config=_config(env),
         checkpoint_root=_path(env, "SAFEHOLD_CHECKPOINT_ROOT"),
         resume_from=_path(env, "SAFEHOLD_RESUME_FROM"),
         fork=env.get("SAFEHOLD_FORK", "") == "1",
@@ -101,9 +102,25 @@ def _folder(env: Mapping[str, str]) -> Path:
     return Path.cwd() / ".safehold" / f"run-{started}"
 
 
-def _config(path: str) -> dict[str, Any]:
+def _config(env: Mapping[str, str]) -> dict[str, Any]:
+    """Read the run config, and refuse one that is not the one that was launched."""
+    path, expected = env.get("SAFEHOLD_CONFIG", ""), env.get("SAFEHOLD_CONFIG_HASH", "")
     if not path:
         return {}
+    data = _document(path)
+    if expected:
+        from safehold.config import config_hash
+
+        found = config_hash(data)
+        if found != expected:
+            raise ValueError(
+                f"SAFEHOLD_CONFIG={path}: the config is {found}, the run was launched with {expected}. "
+                "Somebody changed the file or what it was made from: launch the run again."
+            )
+    return data
+
+
+def _document(path: str) -> dict[str, Any]:
     try:
         data = json.loads(Path(path).read_bytes())
     except (OSError, ValueError) as error:

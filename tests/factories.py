@@ -8,6 +8,7 @@ from django.utils import timezone
 from controlplane.common import tokens
 from controlplane.common.models import Membership, Project, Role, User
 from runs.models import Attempt, Config, Run
+from safehold.config import config_hash
 
 _numbers = itertools.count(1)
 
@@ -35,9 +36,9 @@ def make_config(**changes: Any) -> Config:
     values = {
         "name": f"config-{number}",
         "document": {"schema_version": 1, "name": f"config-{number}", "train": {"steps": 100}},
-        "hash": f"blake3:{number:064x}",
-    }
-    return Config.objects.create(project=project, created_by=owner, **values | changes)
+    } | changes
+    values.setdefault("hash", config_hash(values["document"]))
+    return Config.objects.create(project=project, created_by=owner, **values)
 
 
 def make_run(**changes: Any) -> Run:

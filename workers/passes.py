@@ -4,7 +4,7 @@ import logging
 
 from django.utils import timezone
 
-from workers import facts, launchers, loading, locks, patience
+from workers import facts, launchers, loading, locks, patience, sights
 from workers.acting import Scene, Stale, carry_out
 from workers.launchers.base import Observation, Presence
 from workers.loading import Loaded
@@ -86,4 +86,5 @@ def _look(loaded: Loaded) -> Scene:
     seen = Observation(presence=Presence.ABSENT)
     if attempt is not None:
         seen = launcher.observe(attempt.name, attempt.handle)
+        sights.keep(attempt, launcher)
     return Scene(loaded.run, attempt, loaded.facts, seen, launcher)

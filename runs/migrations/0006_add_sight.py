@@ -25,6 +25,7 @@ class Migration(migrations.Migration):
                 ),
                 ("pods", models.JSONField(default=dict)),
                 ("seen_at", models.DateTimeField(blank=True, null=True)),
+                ("image_ids", models.JSONField(default=list)),
                 ("drift", models.JSONField(default=list)),
                 ("drift_checked_at", models.DateTimeField(blank=True, null=True)),
             ],

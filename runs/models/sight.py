@@ -19,6 +19,8 @@ class Sight(models.Model):
     # See `runs.pod_table`.
     pods = models.JSONField(default=dict)
     seen_at = models.DateTimeField(null=True, blank=True)
+    # Digests of the images that the pods really ran.
+    image_ids = models.JSONField(default=list)
     # Findings as `safehold.findings` writes them; empty: nothing differs.
     drift = models.JSONField(default=list)
     drift_checked_at = models.DateTimeField(null=True, blank=True)

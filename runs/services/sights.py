@@ -35,18 +35,25 @@ def record_pods(*, attempt: Attempt, pods: Iterable[dict[str, Any]]) -> bool:
 
 @transaction.atomic
 def record_drift(
-    *, attempt: Attempt, findings: Sequence[dict[str, Any]], at: datetime | None = None
+    *,
+    attempt: Attempt,
+    findings: Sequence[dict[str, Any]],
+    image_ids: Sequence[str] = (),
+    at: datetime | None = None,
 ) -> None:
     """Keep where the workload differs from what was asked for; each field is told once on the timeline.
 
     Args:
         attempt: Whose workload was compared.
         findings: As `safehold.findings` writes them, with `evidence.field`; none: nothing differs now.
+        image_ids: Digests of the images that its pods run; none where none runs yet.
         at: When it was compared; default now.
     """
     sight = Sight.objects.select_for_update().filter(attempt=attempt).first()
     is_news = list(findings) != (sight.drift if sight else [])
     values = {"drift": list(findings), "drift_checked_at": at or timezone.now()}
+    if image_ids:
+        values["image_ids"] = list(image_ids)
     Sight.objects.update_or_create(attempt=attempt, defaults=values)
     if not is_news:
         return

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from safehold import environment
+from safehold.config import config_hash
 
 
 def test_everything_a_launcher_tells_is_read(tmp_path: Path) -> None:
@@ -50,3 +51,16 @@ def test_without_a_server_it_is_offline_in_a_folder_here() -> None:
 def test_a_value_that_makes_no_sense_is_named(environ: dict[str, str], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         environment.read(environ)
+
+
+def test_a_config_that_is_not_the_one_that_was_launched_is_refused(tmp_path: Path) -> None:
+    document = {"optimizer": {"clip": 0.5}}
+    path = tmp_path / "config.json"
+    path.write_text(json.dumps(document))
+    told = {"SAFEHOLD_CONFIG": str(path), "SAFEHOLD_DIR": str(tmp_path)}
+    launched = told | {"SAFEHOLD_CONFIG_HASH": config_hash(document)}
+    assert environment.read(launched).config == document
+    path.write_text(json.dumps({"optimizer": {"clip": 9.5}}))
+    with pytest.raises(ValueError, match="launch the run again"):
+        environment.read(launched)
+    assert environment.read(told).setting("optimizer", "clip") == 9.5

@@ -1,0 +1,91 @@
+"""Keeping what a look showed beside the judgement: pods, warnings of the cluster, drift. Nothing is decided by it."""
+
+import logging
+from collections.abc import Iterable, Sequence
+from datetime import datetime, timedelta
+from typing import Protocol, runtime_checkable
+
+from django.utils import timezone
+
+from controlplane.common.errors import SafeholdError
+from runs.models import Attempt, Event, Sight
+from runs.services import events, sights
+from runs.states import LIVE_STATES
+from safehold.findings import Finding
+from workers import specs
+from workers.kube.showing import Shown, Warned
+from workers.launchers.base import LaunchSpec
+
+logger = logging.getLogger(__name__)
+# Found within a minute (CONF-2), and no look at every sweep: it reads a Secret.
+DRIFT_EVERY = timedelta(seconds=30)
+
+
+@runtime_checkable
+class Shows(Protocol):
+    """A launcher that can show more of a workload than its state."""
+
+    def show(self, name: str) -> Shown:
+        """Return its pods and warnings.
+
+        Raises:
+            LauncherError: It cannot be seen.
+        """
+        ...
+
+    def drift(self, spec: LaunchSpec, *, known_images: Iterable[str] = ()) -> list[Finding]:
+        """Return where it is not what the spec says.
+
+        Raises:
+            LauncherError: It cannot be seen.
+        """
+        ...
+
+
+def keep(attempt: Attempt | None, launcher: object) -> None:
+    """Keep what can be seen now; a trouble here never holds up reconciliation."""
+    if attempt is None or attempt.is_over or not isinstance(launcher, Shows):
+        return
+    try:
+        shown = launcher.show(attempt.name)
+        sights.record_pods(attempt=attempt, pods=shown.rows)
+        _tell(attempt, shown.warnings)
+        _compare(attempt, launcher, shown)
+    except SafeholdError as error:
+        logger.info("sight.not_seen", extra={"attempt_id": attempt.pk, "error": error.message})
+    except Exception:
+        logger.exception("sight.not_kept", extra={"attempt_id": attempt.pk})
+
+
+def _tell(attempt: Attempt, warnings: Sequence[Warned]) -> None:
+    keys = {f"kube:{attempt.pk}:{one.key}"[:120]: one for one in warnings}
+    known = set(Event.objects.filter(key__in=keys).values_list("key", flat=True)) if keys else set()
+    for key, one in keys.items():
+        if key not in known:
+            at = datetime.fromisoformat(one.at) if one.at else None
+            events.record(
+                run=attempt.run, attempt=attempt, kind="cluster", message=one.message, key=key, at=at
+            )  # fmt: skip
+
+
+def _compare(attempt: Attempt, launcher: Shows, shown: Shown) -> None:
+    if attempt.state not in LIVE_STATES:
+        return
+    now = timezone.now()
+    sight = Sight.objects.filter(attempt=attempt).first()
+    if sight and sight.drift_checked_at and now - sight.drift_checked_at < DRIFT_EVERY:
+        return
+    spec = specs.spec_of(attempt)
+    found = launcher.drift(spec, known_images=_earlier_images(attempt))
+    sights.record_drift(
+        attempt=attempt,
+        findings=[one.to_dict() for one in found],
+        image_ids=shown.image_ids,
+        at=now,
+    )
+
+
+def _earlier_images(attempt: Attempt) -> list[str]:
+    """Return what earlier attempts of the run ran: one config, one image, whatever its tag points at today."""
+    earlier = Sight.objects.filter(attempt__run=attempt.run_id, attempt__number__lt=attempt.number)
+    return sorted({one for ids in earlier.values_list("image_ids", flat=True) for one in ids})
