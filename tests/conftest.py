@@ -12,6 +12,7 @@ environment.prepare()
 
 import pytest  # noqa: E402
 from django.conf import settings  # noqa: E402
+from django.contrib.auth.hashers import Argon2PasswordHasher  # noqa: E402
 from pytest_django import DjangoDbBlocker  # noqa: E402
 
 from controlplane.service.valkey import Valkey  # noqa: E402
@@ -21,6 +22,11 @@ from tests import live_service as live  # noqa: E402
 assert settings.DATABASES  # pytest-django sets Django up once the settings are read
 # Inherited by an xdist worker it would make pytest-django read the settings before this file.
 del os.environ["DJANGO_SETTINGS_MODULE"]
+
+# Tests make hundreds of users; a real service still reads hashes of this low cost.
+Argon2PasswordHasher.time_cost = 1
+Argon2PasswordHasher.memory_cost = 8
+Argon2PasswordHasher.parallelism = 1
 
 CHROMIUM = shutil.which("chromium") or "/usr/bin/chromium"
 

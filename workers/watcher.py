@@ -81,8 +81,11 @@ class Follower:
     def _follow(self, kube: Kube, kind: Kind) -> None:
         watching.follow(
             kube, kind, self.cluster.namespace, owner=self.cluster.owner,
-            changed=self.changes.add, sleep=self.over.wait, is_over=self.over.is_set,
+            changed=self.changes.add, sleep=self._sleep, is_over=self.over.is_set,
         )  # fmt: skip
+
+    def _sleep(self, seconds: float) -> None:
+        self.over.wait(seconds)
 
 
 def run_watcher(over: threading.Event) -> None:

@@ -12,7 +12,8 @@ def role_of(user: User, project_id: int) -> Role | None:
     A superuser is an admin everywhere. A request made with a personal token carries the ceiling
     `user.max_role`, set where the token was read.
     """
-    if not user.is_authenticated or not user.is_active:
+    # An AnonymousUser, which a page may hand on, is never active.
+    if not user.is_active:
         return None
     role = Role.ADMIN if user.is_superuser else _membership_role(user, project_id)
     ceiling = getattr(user, "max_role", None)

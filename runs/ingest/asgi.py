@@ -23,7 +23,8 @@ TRUSTED_BYTES = 256 * 1024
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
-Application = Callable[[Scope, Receive, Send], Awaitable[None]]
+# Django and Channels type these differently; both are ASGI applications.
+Application = Callable[..., Awaitable[None]]
 
 
 class Disconnected(Exception):

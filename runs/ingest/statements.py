@@ -114,7 +114,11 @@ def run_statement(sql: str, parameters: dict[str, Any]) -> Reply:
 
 def lock_journal(attempt_id: int, batch: Batch) -> tuple[int, int]:
     """Return id and high-water mark of the journal, made if new, locked until the transaction ends."""
-    values = {"attempt": attempt_id, "rank": batch.rank, "journal": batch.journal}
+    values: dict[str, int | str] = {
+        "attempt": attempt_id,
+        "rank": batch.rank,
+        "journal": batch.journal,
+    }
     with connection.cursor() as cursor:
         cursor.execute(_LOCK_JOURNAL, values)
         found = cursor.fetchone()

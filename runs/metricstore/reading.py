@@ -184,4 +184,4 @@ def _rows(
 ) -> Iterable[tuple[int, memoryview]]:
     column = "raw" if factor == 1 else f"level_{factor}"
     query = _CHUNKS.format(x=within.x, column=column)
-    return rows(query, list(series_ids), *within.ends)  # type: ignore[return-value]
+    return rows(query, list(series_ids), *within.ends)

@@ -2,9 +2,10 @@
 
 import django.core.validators
 import django.db.models.deletion
-import runs.models.cluster
 from django.conf import settings
 from django.db import migrations, models
+
+import runs.models.cluster
 
 
 class Migration(migrations.Migration):

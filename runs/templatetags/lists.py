@@ -28,7 +28,7 @@ def get(mapping: Any, key: Any) -> Any:
     return mapping.get(key) if mapping else None
 
 
-_SECTIONS = {
+_SECTIONS: dict[str, str | Promise] = {
     "": _("General"),
     "network": _("Network"),
     "data": _("Data"),
