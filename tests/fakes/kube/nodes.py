@@ -2,6 +2,7 @@
 
 import base64
 import os
+import re
 import signal
 import subprocess
 import tempfile
@@ -108,10 +109,13 @@ class ProcessRuntime:
     extra_env: dict[str, str] = field(default_factory=dict)
     root: Path = field(default_factory=lambda: Path(tempfile.mkdtemp(prefix="fake-pods-")))
     _processes: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
+    _asked: set[int] = field(default_factory=set)
 
     def waiting(self, pod: Json) -> tuple[str, str] | None:
         container = pod["spec"]["containers"][0]
         space = pod["metadata"]["namespace"]
+        if ".invalid/" in container["image"]:
+            return "ErrImagePull", f"failed to pull image {container['image']}: no such host"
         for entry in container.get("env") or []:
             source = entry.get("valueFrom") or {}
             for kind, plural in (("secretKeyRef", "secrets"), ("configMapKeyRef", "configmaps")):
@@ -129,13 +133,13 @@ class ProcessRuntime:
         command = [*container.get("command", []), *container.get("args", [])]
         env = {"PATH": os.environ["PATH"], "HOME": str(directory), **self.extra_env}
         env |= self._env(pod, container)
-        output = (directory / "output.log").open("wb")
-        self._processes[uid] = subprocess.Popen(
-            [_replace(part, mounts) for part in command],
-            env={key: _replace(value, mounts) for key, value in env.items()},
-            stdout=output, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, cwd=directory,
-            start_new_session=True,
-        )  # fmt: skip
+        with (directory / "output.log").open("wb") as output:
+            self._processes[uid] = subprocess.Popen(
+                [_replace(part, mounts) for part in command],
+                env={key: _replace(value, mounts) for key, value in env.items()},
+                stdout=output, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, cwd=directory,
+                start_new_session=True,
+            )  # fmt: skip
 
     def _mounts(self, pod: Json, directory: Path) -> dict[str, str]:
         volumes = {volume["name"]: volume for volume in pod["spec"].get("volumes") or []}
@@ -204,7 +208,8 @@ class ProcessRuntime:
             return
         if is_forced:
             os.killpg(process.pid, signal.SIGKILL)
-        else:
+        elif process.pid not in self._asked:
+            self._asked.add(process.pid)
             process.send_signal(signal.SIGTERM)
 
     def log(self, uid: str) -> bytes | None:
@@ -220,6 +225,7 @@ class ProcessRuntime:
 
 
 def _replace(text: str, mounts: dict[str, str]) -> str:
-    for path in sorted(mounts, key=len, reverse=True):
-        text = text.replace(path, mounts[path])
-    return text
+    """Replace mount paths, the longest that fits first, and nothing in what was put in their place."""
+    paths = sorted(mounts, key=len, reverse=True)
+    found = re.compile("|".join(re.escape(path) + r"(?![\w.-])" for path in paths))
+    return found.sub(lambda match: mounts[match[0]], text)
