@@ -9,7 +9,7 @@ from controlplane.common import access, audit
 from controlplane.common.errors import Invalid
 from controlplane.common.models import Project, Role, User
 from runs.models import Card, Config, Run
-from runs.services import events, resume_points
+from runs.services import events, launcher_choice, resume_points
 
 Checkpoint = Mapping[str, Any]
 
@@ -22,7 +22,7 @@ def create_run(
     config: Config,
     card: Card | None = None,
     name: str = "",
-    launcher: str = "local",
+    launcher: str = "",
     parent: Run | None = None,
     from_checkpoint: Checkpoint | None = None,
 ) -> Run:
@@ -34,12 +34,13 @@ def create_run(
         config: What is run.
         card: Default: the card of the config.
         name: Default: the name of the config.
-        launcher: How its attempts are started.
+        launcher: `local` or `kubernetes:CLUSTER`; default: what the config says.
         parent: The run that this one is forked from.
         from_checkpoint: {"id", "path", "run", "step"} that its first attempt begins from.
 
     Raises:
-        Invalid: Config, card or parent belong to another project, or the checkpoint lacks a fact.
+        Invalid: Config, card or parent belong to another project, the checkpoint lacks a fact, or the config is for
+            another launcher.
     """
     access.require(user, project.pk, Role.OPERATOR)
     card = card or config.card
@@ -50,6 +51,7 @@ def create_run(
                 fields={noun: ["Choose one of this project."]},
             )
     start = checked_checkpoint(from_checkpoint)
+    launcher = launcher_choice.choose(config=config, asked=launcher)
     run = Run.objects.create(
         project=project, config=config, card=card, parent=parent, launcher=launcher,
         name=(name.strip() or config.name)[:120], created_by=user, start_checkpoint=start,

@@ -14,7 +14,7 @@ from controlplane.common.errors import Conflict, Invalid
 from controlplane.common.models import Role, User
 from controlplane.common.queue import wake
 from runs.models import Attempt, Config, PreflightReport, Run
-from runs.services import checking, events, runs
+from runs.services import checking, dry_runs, events, launcher_choice, runs
 from safehold.findings import Finding
 from safehold.preflight import Report, chosen, facts_of, run_checks
 from safehold.preflight.gathering.data import shards_of
@@ -59,8 +59,13 @@ def newest_whole(config: Config) -> PreflightReport | None:
     return done.order_by("-pk").first()
 
 
-def launch(*, run: Run, user: User) -> Attempt:
-    """Launch a run whose config passes preflight.
+def launch(*, run: Run, user: User, report: PreflightReport | None = None) -> Attempt:
+    """Launch a run whose config passes preflight, and whose cluster takes its workload.
+
+    Args:
+        run: One that was never launched; else only what `request_launch` says counts.
+        user: Needs the role operator.
+        report: What `gate` just returned for this config and launcher; asked anew when left out.
 
     Raises:
         Invalid: A check failed; `findings` says which, `fields` at which field.
@@ -68,17 +73,40 @@ def launch(*, run: Run, user: User) -> Attempt:
     """
     access.require(user, run.project_id, Role.OPERATOR)
     if not run.attempts.exists():
-        _pass_gate(run, user)
+        asked = report or gate(config=run.config, launcher=run.launcher, user=user)
+        _pass_gate(run, asked, user)
     return runs.request_launch(run=run, user=user)
 
 
-def _pass_gate(run: Run, user: User) -> None:
-    """Pass, or raise. What is quick is asked anew; what was read of large data counts while the document is the same."""
-    report = newest_whole(run.config)
-    if report is None or _data_bytes(run.config) <= SMALL_DATA_BYTES:
-        report = request(config=run.config, user=user)
+def gate(*, config: Config, launcher: str, user: User) -> PreflightReport:
+    """Return what stands against a launch now; a report that is not done says that data are still read.
+
+    What is quick is asked anew; what was read of large data counts while the document is the same.
+
+    Args:
+        config: What would be launched.
+        launcher: Where; a cluster is asked whether it would take the workload.
+        user: Needs the role operator.
+    """
+    report = newest_whole(config)
+    if report is None or _data_bytes(config) <= SMALL_DATA_BYTES:
+        report = request(config=config, user=user)
     else:
         report = _refreshed(report, user)
+    if report.state == State.DONE and launcher.startswith(f"{launcher_choice.KUBERNETES}:"):
+        _add(report, dry_runs.dry_run(config=config, launcher=launcher))
+    return report
+
+
+def _add(report: PreflightReport, found: Sequence[Finding]) -> None:
+    kept = [Finding.from_dict(one) for one in report.findings if one["code"] != dry_runs.CODE]
+    whole = Report((*kept, *found), report.config.kind == Config.Kind.PRODUCTION).to_dict()
+    report.findings, report.verdict = whole["findings"], whole["verdict"]
+    report.save(update_fields=["findings", "verdict"])
+
+
+def _pass_gate(run: Run, report: PreflightReport, user: User) -> None:
+    """Pass, or raise."""
     if report.state != State.DONE:
         raise Conflict(
             f"Preflight of config {run.config_id} is reading the data; launch run {run.pk} when it is done.",

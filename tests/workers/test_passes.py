@@ -14,6 +14,7 @@ from controlplane.common.models import Role, User
 from runs import states
 from runs.models import Attempt, Command, Run, StateChange
 from runs.services import commands, contact, runs
+from safehold.config import config_hash
 from tests.factories import make_attempt, make_config, make_project, make_run, make_user
 from tests.workers.scripted import Scripted
 from workers import acting, launchers, locks, passes
@@ -93,7 +94,9 @@ class TestOneRun:
             "compute": {"devices": 4, "nodes": 1},
             "checkpoint": {"root": "/ckpt"},
         }
-        type(run.config).objects.filter(pk=run.config_id).update(document=document)
+        type(run.config).objects.filter(pk=run.config_id).update(
+            document=document, hash=config_hash(document)
+        )
 
         reconcile_run(run.pk)
 

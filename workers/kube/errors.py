@@ -25,6 +25,7 @@ class KubeError(LauncherError):
         reason: Kubernetes' word, e.g. `AlreadyExists`; empty when no answer came.
         may_have_happened: The connection broke after the request was sent.
         retry_after_seconds: How long the server asked us to wait.
+        causes: The fields at fault, each with what is said of it; empty where none is named.
     """
 
     code = "kubernetes"
@@ -39,12 +40,14 @@ class KubeError(LauncherError):
         may_have_happened: bool = False,
         retry_after_seconds: float = 0.0,
         hint: str = "",
+        causes: tuple[tuple[str, str], ...] = (),
     ) -> None:
         super().__init__(message, can_retry=can_retry, hint=hint)
         self.status = status
         self.reason = reason
         self.may_have_happened = may_have_happened
         self.retry_after_seconds = retry_after_seconds
+        self.causes = causes
 
     @property
     def is_absent(self) -> bool:
@@ -90,6 +93,7 @@ def from_answer(status: int, body: str, headers: dict[str, str], what: str) -> K
         can_retry=status in {401, 408, 410, 429} or status >= 500 or reason == "Conflict",
         retry_after_seconds=_seconds(headers.get("retry-after", "")),
         hint=_hint(status, reason),
+        causes=_causes(told),
     )
 
 
@@ -111,10 +115,16 @@ def from_exception(error: Exception, what: str) -> KubeError:
 
 def readable(told: dict[str, Any], body: str) -> str:
     """Return the refusal in a sentence: the fields at fault where it names them, no dumped objects."""
-    causes = (told.get("details") or {}).get("causes") or []
-    parts = [f"{cause.get('field', '')}: {_cut(cause.get('message', ''))}" for cause in causes]
+    parts = [f"{field}: {message}" for field, message in _causes(told)]
     text = "; ".join(parts) if parts else _cut(str(told.get("message") or body.strip()))
     return text if len(text) <= 2 * _LONGEST else text[: 2 * _LONGEST] + " …"
+
+
+def _causes(told: dict[str, Any]) -> tuple[tuple[str, str], ...]:
+    causes = (told.get("details") or {}).get("causes") or []
+    return tuple(
+        (str(cause.get("field") or ""), _cut(str(cause.get("message") or ""))) for cause in causes
+    )
 
 
 def _cut(message: str) -> str:

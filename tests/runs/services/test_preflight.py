@@ -60,7 +60,7 @@ def test_checks_without_data_never_wait(config: Config, large: None) -> None:
     report = preflight.request(config=config, user=config.created_by, only=["config", "TOK-1.lock"])
     assert report.state == State.DONE
     assert {one["code"] for one in report.findings} == {
-        "CONF-2.step_counts", "CONF-3.config_fields", "TOK-1.lock",
+        "CONF-2.step_counts", "CONF-3.checkpoint_volume", "CONF-3.config_fields", "TOK-1.lock",
     }  # fmt: skip
 
 

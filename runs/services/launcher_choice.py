@@ -1,0 +1,88 @@
+"""Which launcher a run gets: what its config asks for, narrowed to one cluster that is there."""
+
+from typing import Any
+
+from controlplane.common.errors import Invalid
+from runs.models import Cluster, Config
+
+LOCAL, KUBERNETES = "local", "kubernetes"
+
+
+def asked_by(config: Config) -> str:
+    """Return the kind of launcher that a config is written for."""
+    return str((config.document.get("compute") or {}).get("launcher", LOCAL))
+
+
+def cluster_named_by(config: Config) -> str:
+    """Return the cluster that a config insists on, or an empty text."""
+    return str((config.document.get("kubernetes") or {}).get("cluster", ""))
+
+
+def clusters() -> list[Cluster]:
+    """Return the clusters in which something may be launched."""
+    return list(Cluster.objects.filter(is_enabled=True))
+
+
+def choices_for(config: Config) -> list[str]:
+    """Return the launchers that a run of this config can have."""
+    if asked_by(config) != KUBERNETES:
+        return [LOCAL]
+    named = cluster_named_by(config)
+    return [one.launcher for one in clusters() if named in {"", one.name}]
+
+
+def choose(*, config: Config, asked: str = "") -> str:
+    """Return the name of the launcher for a run.
+
+    Args:
+        config: Says what kind of launcher it is written for, and may insist on a cluster.
+        asked: `local`, `kubernetes:CLUSTER`, `kubernetes`, or empty: whatever the config says.
+
+    Raises:
+        Invalid: The two disagree, or no cluster (or more than one) is left; the field is named.
+    """
+    wanted, named = asked_by(config), cluster_named_by(config)
+    kind, _, cluster = asked.partition(":")
+    if kind and kind != wanted:
+        raise _refused(
+            f"Config {config.pk} is written for the launcher {wanted}, not for {asked}.",
+            "Choose that launcher, or follow the config with one whose compute.launcher is another.",
+            **{"compute.launcher": f"It is {wanted}."},
+        )
+    if wanted == LOCAL:
+        return LOCAL
+    if cluster and named not in {"", cluster}:
+        raise _refused(
+            f"Config {config.pk} insists on the cluster {named}, not {cluster}.",
+            "Choose that cluster, or leave kubernetes.cluster empty in the config.",
+            **{"kubernetes.cluster": f"It is {named}."},
+        )
+    return _of_cluster(cluster or named)
+
+
+def _of_cluster(name: str) -> str:
+    there = {one.name: one.launcher for one in clusters()}
+    if name:
+        if name not in there:
+            known = ", ".join(sorted(there)) or "none"
+            raise _refused(
+                f"There is no cluster {name} in which a run could be launched.",
+                f"Registered and enabled: {known}.",
+                launcher=f"There is no cluster {name}.",
+            )
+        return there[name]
+    if len(there) != 1:
+        known = ", ".join(sorted(there))
+        raise _refused(
+            f"Which cluster? There are {known}." if there else "No cluster is registered.",
+            "Name it: kubernetes:CLUSTER." if there else "Register one on the page Cluster.",
+            launcher="Name the cluster." if there else "No cluster is registered.",
+        )
+    return next(iter(there.values()))
+
+
+def _refused(message: str, hint: str, **fields: Any) -> Invalid:
+    told = {"launcher": [message]} if "launcher" not in fields else {}
+    return Invalid(
+        message, hint=hint, fields=told | {name: [text] for name, text in fields.items()}
+    )
