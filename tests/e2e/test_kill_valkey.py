@@ -1,20 +1,29 @@
 """Valkey dies, and with it the broker, the cache and the live channel: rows stay the truth."""
 
+import httpx
 import pytest
 
 from tests.e2e.training import launch, launched
 from tests.live_service import LiveService
+from tests.waiting import wait_until
 
 pytestmark = pytest.mark.e2e
 
 
 def come_back(service: LiveService) -> None:
-    """Start Valkey; a worker that ended over its loss is started again, as `safehold up` does."""
+    """Start Valkey; a worker that ends over its loss is started again, as `safehold up` does."""
     service.valkey.start()
-    for name, process in list(service.processes.items()):
-        if process.poll() is not None:
-            service.start_process(name)
-    service.wait_ready()
+
+    def is_ready() -> bool:
+        for name, process in list(service.processes.items()):
+            if process.poll() is not None:
+                service.start_process(name)
+        try:
+            return httpx.get(f"{service.url}/readyz", timeout=5).status_code == 200
+        except httpx.TransportError:
+            return False
+
+    wait_until(is_ready, 60, "the service never came back", every=0.2)
 
 
 def test_training_and_its_points_outlive_valkey(live_service: LiveService):
