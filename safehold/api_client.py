@@ -112,6 +112,14 @@ class ApiClient:
         """Do something with an object: `act("runs", 3, "stop")`."""
         return self._call("POST", f"{kind}/{number}/{verb}", json=dict(body or {}))
 
+    def post(self, path: str, body: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        """Do something at a path: `post("clusters/lab/test")`."""
+        return self._call("POST", path, json=dict(body or {}))
+
+    def remove(self, path: str) -> dict[str, Any]:
+        """Remove the object at a path."""
+        return self._call("DELETE", path)
+
     def change(self, kind: str, number: int, body: Mapping[str, Any]) -> dict[str, Any]:
         """Change an object."""
         return self._call("PATCH", f"{kind}/{number}", json=dict(body))

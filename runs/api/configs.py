@@ -8,6 +8,7 @@ from pydantic import Field, model_validator
 
 from controlplane.common.api import (
     Input,
+    Output,
     Page,
     PageQuery,
     caller,
@@ -20,6 +21,7 @@ from runs.api.schemas import ConfigDetailOut, ConfigOut, DiffOut, ReportOut
 from runs.api.shapes import config_detail_shape, config_shape, diff_shape, report_shape
 from runs.models import Config
 from runs.services import configs, preflight
+from runs.services import manifests as previews
 from safehold.config import RunConfig
 
 router = Router(tags=["configs"])
@@ -40,6 +42,13 @@ class ConfigIn(Input):
         if (self.document is None) == (self.toml is None):
             raise ValueError("give either document or toml")
         return self
+
+
+class ManifestsOut(Output):
+    """The objects of a launch."""
+
+    objects: list[dict[str, Any]]
+    yaml: str
 
 
 class ChecksIn(Input):
@@ -98,6 +107,16 @@ def diff(request: HttpRequest, config_id: int, other: int) -> Any:
     """Return what changes from this config to the other."""
     user = caller(request)
     return diff_shape(access.config_for(user, config_id), access.config_for(user, other))
+
+
+@router.get(
+    "/{config_id}/manifests", response=ManifestsOut, summary="Preview what a launch would make"
+)
+def manifests(request: HttpRequest, config_id: int, cluster: str = "") -> Any:
+    """Return the objects that a launch would make in a cluster, as JSON and as YAML; nothing secret is in them."""
+    config = access.config_for(caller(request), config_id)
+    made = previews.manifests(config=config, cluster=cluster)
+    return {"objects": made, "yaml": previews.as_yaml(made)}
 
 
 @router.post("/{config_id}/freeze", response=ConfigOut, summary="Freeze a config")

@@ -9,7 +9,7 @@ from pydantic import Field
 from controlplane.common.api import Page, PageQuery, caller
 from controlplane.common.errors import Invalid, NotFound
 from runs import access, listings, log_reading
-from runs.api.schemas import DiffOut, EventOut
+from runs.api.schemas import DiffOut, EventOut, PodsOut
 from runs.api.shapes import diff_shape, event_shape
 from runs.services import metrics
 
@@ -45,6 +45,23 @@ class LogQuery(Schema):
     offset: int | None = Field(
         None, ge=0, description="From this byte on; the end of the log when left out."
     )
+
+
+@router.get("/{run_id}/pods", response=PodsOut, summary="List the pods of an attempt")
+def list_pods(request: HttpRequest, run_id: int, attempt: int | None = None) -> Any:
+    """Return the pods of the newest attempt, or of the one named, and where it differs from its config."""
+    run = access.run_for(caller(request), run_id)
+    attempts = run.attempts.select_related("sight")
+    found = attempts.filter(number=attempt).first() if attempt else attempts.first()
+    if found is None:
+        raise NotFound(f"Run {run_id} has no attempt{f' {attempt}' if attempt else ''}.")
+    sight = getattr(found, "sight", None)
+    table = sight.pods if sight else {}
+    return {
+        "attempt": found.number, "num": table.get("num", 0), "words": table.get("words", {}),
+        "pods": table.get("rows", []), "seen_at": sight.seen_at if sight else None,
+        "drift": sight.drift if sight else [],
+    }  # fmt: skip
 
 
 @router.get("/{run_id}/metrics", response=dict[str, Any], summary="Read metrics")

@@ -26,6 +26,9 @@ class RunIn(Input):
     config: int
     card: int | None = Field(None, description="The card of the config when left out.")
     name: str = Field("", max_length=120, description="The name of the config when empty.")
+    launcher: str = Field(
+        "", max_length=40, description="local or kubernetes:CLUSTER; that of the config when empty."
+    )
 
 
 class RunQuery(PageQuery):
@@ -65,7 +68,6 @@ def create(request: HttpRequest, body: RunIn) -> Any:
     def make() -> dict[str, Any]:
         config = access.config_for(user, body.config, change=True)
         card = access.card_for(user, body.card) if body.card is not None else None
-        launcher = str((config.document.get("compute") or {}).get("launcher", "local"))
         return run_shape(
             runs.create_run(
                 user=user,
@@ -73,7 +75,7 @@ def create(request: HttpRequest, body: RunIn) -> Any:
                 config=config,
                 card=card,
                 name=body.name,
-                launcher=launcher,
+                launcher=body.launcher,
             )
         )
 

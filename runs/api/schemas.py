@@ -156,6 +156,28 @@ class FindingOut(Output):
     advice: str
 
 
+class PodOut(Output):
+    """One pod; `word` is pending, starting, running, lost, ending, succeeded, failed or gone."""
+
+    name: str
+    index: int
+    node: str
+    word: str
+    reason: str
+    exit_code: int | None
+
+
+class PodsOut(Output):
+    """The pods of an attempt: all counted by word, at most 500 shown; and its drift."""
+
+    attempt: int
+    num: int
+    words: dict[str, int]
+    pods: list[PodOut]
+    seen_at: datetime | None
+    drift: list[FindingOut]
+
+
 class ReportOut(Output):
     """A preflight report; the verdict is empty until it is done."""
 

@@ -10,7 +10,8 @@ LOCAL, KUBERNETES = "local", "kubernetes"
 
 def asked_by(config: Config) -> str:
     """Return the kind of launcher that a config is written for."""
-    return str((config.document.get("compute") or {}).get("launcher", LOCAL))
+    named = str((config.document.get("compute") or {}).get("launcher") or LOCAL)
+    return named.partition(":")[0]
 
 
 def cluster_named_by(config: Config) -> str:

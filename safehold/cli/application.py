@@ -5,7 +5,7 @@ from typing import Any
 import typer
 from typer.main import get_command
 
-from safehold.cli import cards, checkpoints, configs, offline, runs, service
+from safehold.cli import cards, checkpoints, clusters, configs, offline, runs, service
 
 app = typer.Typer(
     help="Safehold: plan, prove, launch, watch and trace trainings.",
@@ -23,6 +23,7 @@ app.add_typer(cards.app, name="card", help="Experiment cards.")
 app.add_typer(configs.app, name="config", help="Run configs.")
 app.add_typer(runs.app, name="run", help="Runs.")
 app.add_typer(checkpoints.app, name="checkpoint", help="The checkpoint registry.")
+app.add_typer(clusters.app, name="cluster", help="Clusters in which runs can be launched.")
 
 
 def command() -> Any:

@@ -26,6 +26,9 @@ def create(
     config: Annotated[str, typer.Argument(metavar="CONFIG", help="Id of a config, or a file.")],
     name: Annotated[str, typer.Option(help="Of the run; the config's when left out.")] = "",
     card: Annotated[int | None, typer.Option(help="Id of its card.")] = None,
+    launcher: Annotated[
+        str, typer.Option(help="local or kubernetes:CLUSTER; that of the config when left out.")
+    ] = "",
     launch: Annotated[bool, typer.Option("--launch", help="Launch it at once.")] = False,
     project: Project = None,
     as_json: AsJson = False,
@@ -34,7 +37,7 @@ def create(
 
     def act(client: ApiClient) -> dict[str, Any]:
         number = _config_id(client, config, card, project)
-        body = {"config": number, "name": name, "card": card}
+        body = {"config": number, "name": name, "card": card, "launcher": launcher}
         run = client.create(
             "runs", {key: value for key, value in body.items() if value not in {None, ""}}
         )
