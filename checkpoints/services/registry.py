@@ -1,5 +1,7 @@
 """Taking note of what attempts save."""
 
+from pathlib import Path
+
 from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
@@ -43,13 +45,19 @@ def register(
     attempt = _live(attempt)
     save = read_save(manifest, state)
     place = places.inside_attempt(
-        path, root=settings.SAFEHOLD_CHECKPOINT_ROOT, run_id=attempt.run_id, number=attempt.number
+        path, root=_root_of(attempt), run_id=attempt.run_id, number=attempt.number
     )
     text = (error or "").replace("\0", "\N{REPLACEMENT CHARACTER}")
     checkpoint, is_new = _find_or_create(attempt, place, save, text)
     if is_new or _advance(checkpoint, save, text):
         _record_effects(checkpoint)
     return checkpoint
+
+
+def _root_of(attempt: Attempt) -> Path:
+    """Return where the attempt was told to save: what its config says, as on a volume of a cluster, or our own."""
+    told = attempt.run.config.document.get("checkpoint", {}).get("root")
+    return Path(told or settings.SAFEHOLD_CHECKPOINT_ROOT)
 
 
 @transaction.atomic
