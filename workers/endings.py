@@ -78,8 +78,9 @@ def _judge(
 
 
 def _was_ended_by_us(exit: Mapping[str, Any]) -> bool:
+    """Whether the ranks died of what we send, or the wrapper was told to end while they were in the way of it."""
     signals = {rank["signal"] for rank in exit["ranks"].values() if rank["signal"]}
-    return bool(signals) and signals <= _OURS
+    return (bool(signals) or exit["signal"] in _OURS) and signals <= _OURS
 
 
 def _taken_away(exit: Mapping[str, Any], message: str) -> str:

@@ -63,6 +63,8 @@ def test_end_is_when_the_wrapper_says():
         (State.STOPPING, record("finished"), Outcome.FINISHED),
         (State.STOPPING, record(ranks={"0": rank(signal=9)}), Outcome.STOPPED),
         (State.STOPPING, record(ranks={"0": rank(1)}), Outcome.FAILED),
+        (State.STOPPING, record("failed", signal=15, ranks={}), Outcome.STOPPED),
+        (State.STOPPING, record("failed", signal=15, ranks={"0": rank(1)}), Outcome.STOPPED),
         (State.RUNNING, record("stopped"), Outcome.STOPPED),
         (State.RUNNING, record("stopped", signal=15), Outcome.TAKEN_AWAY),
         (State.RUNNING, record("failed", signal=15), Outcome.TAKEN_AWAY),
