@@ -11,7 +11,7 @@ from runs import states
 
 QUIET_SECONDS = 300
 # A pod takes some seconds to start; a trainer reports and obeys then.
-LONGEST_PHASE_SECONDS = 25
+LONGEST_PHASE_SECONDS = 15
 
 
 @dataclass(frozen=True, kw_only=True)
