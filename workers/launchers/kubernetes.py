@@ -31,6 +31,8 @@ logger = logging.getLogger(__name__)
 Json = dict[str, Any]
 # One sweep looks at many runs: they share the lists of one moment.
 SNAPSHOT_SECONDS = 1.0
+# A tenth of a second was seen; longer than that a refusal is meant.
+ROLES_SECONDS = 1.0
 # What a forced end leaves the kubelet to kill and confirm; with 0 the object would vanish unconfirmed.
 KILL_GRACE_SECONDS = 1
 # How long a node must have been silent before its pods are given up unconfirmed.
@@ -230,7 +232,7 @@ class KubernetesLauncher:
         """Create the object, or adopt the one that is provably ours."""
         name = item["metadata"]["name"]
         try:
-            return self._kube.create(kind, self._place.namespace, item)
+            return self._create(kind, item)
         except KubeError as error:
             if not error.is_taken:
                 raise
@@ -244,6 +246,16 @@ class KubernetesLauncher:
             message = f"The {kind.name} {name} is being deleted; its name is not used again."
             raise LauncherError(message, can_retry=False)
         return found
+
+    def _create(self, kind: Kind, item: Json) -> Json:
+        """Create; once more after a 403, which an API server gives while its roles are still being loaded."""
+        try:
+            return self._kube.create(kind, self._place.namespace, item)
+        except KubeError as error:
+            if error.status != 403:
+                raise
+        time.sleep(ROLES_SECONDS)
+        return self._kube.create(kind, self._place.namespace, item)
 
     def _adopt_companions(self, form: Form, made: Json) -> None:
         """Let Secret and Service go when the workload goes."""
