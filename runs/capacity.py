@@ -26,6 +26,21 @@ class DeviceType:
         """What is left for us at most."""
         return max(0, self.total - self.ours - self.out)
 
+    @property
+    def ours_percent(self) -> int:
+        """Ours as a share of all, for a bar."""
+        return round(100 * self.ours / self.total) if self.total else 0
+
+    @property
+    def out_percent(self) -> int:
+        """Those out of use as a share of all, at the end of the bar."""
+        return round(100 * self.out / self.total) if self.total else 0
+
+    @property
+    def out_from_percent(self) -> int:
+        """Where in the bar those out of use begin."""
+        return 100 - self.out_percent
+
 
 def device_types(survey: Mapping[str, Any]) -> list[DeviceType]:
     """Return the types of devices, the most numerous first; none where we may not see the nodes."""

@@ -4,6 +4,7 @@ from django.urls import path
 
 from runs.views import (
     cards,
+    clusters,
     configs,
     launches,
     logs,
@@ -43,6 +44,12 @@ urlpatterns = [
     path("configs/<int:config_id>/diff/", configs.config_diff, name="config_diff"),
     path("configs/<int:config_id>/download/", configs.config_download, name="config_download"),
     path("configs/<int:config_id>/preflight/", preflight.request_preflight, name="preflight_new"),
+    path("configs/<int:config_id>/manifests/", configs.manifests, name="config_manifests"),
+    path("cluster/", clusters.cluster_list, name="cluster_list"),
+    path("cluster/rows/", clusters.cluster_rows, name="cluster_rows"),
+    path("cluster/register/", clusters.register, name="cluster_register"),
+    path("cluster/<slug:name>/test/", clusters.test, name="cluster_test"),
+    path("cluster/<slug:name>/remove/", clusters.remove, name="cluster_remove"),
     path("preflight/", preflight.report_list, name="preflight_list"),
     path("preflight/<int:report_id>/", preflight.report_page, name="preflight_report"),
     path("preflight/<int:report_id>/body/", preflight.report_body, name="preflight_body"),

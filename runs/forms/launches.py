@@ -1,22 +1,31 @@
 """What the launch page asks for."""
 
+from typing import Any
+
 from django import forms
+from django.utils.translation import gettext as _
 
+from controlplane.common.errors import Invalid
 from controlplane.common.models import Project
+from runs.cluster_table import ClusterRow
 from runs.models import Config
-from safehold.config import field_at
+from runs.services import launcher_choice
 
 
-def launchers() -> tuple[str, ...]:
-    """Return the launchers that a config can name."""
-    spec = field_at("compute.launcher")
-    return spec.choices if spec is not None else ("local",)
+def launchers(config: Config | None) -> list[tuple[str, str]]:
+    """Return the launchers that a run of this config can have, each with what is known of it now."""
+    if config is None:
+        return []
+    rows = {one.launcher: ClusterRow(one, []) for one in launcher_choice.clusters()}
+    texts = {name: f"{row.cluster.name}: {row.summary}" for name, row in rows.items()}
+    texts[launcher_choice.LOCAL] = _("local: processes on the machine of the service")
+    return [(name, texts[name]) for name in launcher_choice.choices_for(config)]
 
 
 class LaunchForm(forms.Form):
     config = forms.ModelChoiceField(Config.objects.none())
     name = forms.CharField(required=False, max_length=120)
-    launcher = forms.ChoiceField(choices=lambda: [(name, name) for name in launchers()])
+    launcher = forms.CharField(required=False, max_length=40)
 
     def __init__(self, *args: object, project: Project, **kwargs: object) -> None:
         super().__init__(*args, **kwargs)  # type: ignore[arg-type]
@@ -28,3 +37,14 @@ class LaunchForm(forms.Form):
         if any(ord(character) < 32 for character in name):
             raise forms.ValidationError("A name has no control characters.")
         return name
+
+    def clean(self) -> dict[str, Any]:
+        """Bring launcher and config together, or say which field stands against it."""
+        found: dict[str, Any] = super().clean() or {}
+        config, asked = found.get("config"), found.get("launcher", "")
+        if config is not None:
+            try:
+                found["launcher"] = launcher_choice.choose(config=config, asked=asked)
+            except Invalid as error:
+                self.add_error("launcher", f"{error.message} {error.hint}".strip())
+        return found

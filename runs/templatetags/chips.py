@@ -59,12 +59,27 @@ SEVERITY = {
     "unknown": Look(_("Unknown"), "question", "wait"),
     "done": Look(_("Done"), "check", "good"),
 }
+CLUSTER = {
+    "reachable": Look(_("Reachable"), "check", "good"),
+    "unreachable": Look(_("Unreachable"), "cross", "bad"),
+    "disabled": Look(_("Disabled"), "stop", "idle"),
+    "ready": Look(_("Ready"), "check", "good"),
+    "not_ready": Look(_("Not ready"), "cross", "bad"),
+    "cordoned": Look(_("Takes no pods"), "pause", "wait"),
+}
+# Of one pod, where no state of a run has the same word.
+POD = {
+    "pending": Look(_("Pending"), "ring", "wait"),
+    "ending": Look(_("Ending"), "half", "idle"),
+    "succeeded": Look(_("Succeeded"), "check", "good"),
+    "gone": Look(_("Gone"), "stop", "idle"),
+}
 FIT = {
     "fits": Look(_("Fits"), "check", "good"),
     "tight": Look(_("Tight"), "warn", "wait"),
     "does not fit": Look(_("Does not fit"), "cross", "bad"),
 }
-LOOKS: dict[str, Look] = RUN | CHECKPOINT | SEVERITY | FIT
+LOOKS: dict[str, Look] = RUN | CHECKPOINT | SEVERITY | CLUSTER | POD | FIT
 
 
 @register.simple_tag

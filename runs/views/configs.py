@@ -10,13 +10,14 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from controlplane.common.access import require, role_of
 from controlplane.common.api import caller
-from controlplane.common.errors import Invalid
+from controlplane.common.errors import Invalid, SafeholdError
 from controlplane.common.models import Project, Role
 from runs import access, listings, run_table
 from runs.forms import document
 from runs.forms.configs import SPECS, TypedConfig
 from runs.models import Card, Config, Run
-from runs.services import configs
+from runs.services import configs, launcher_choice
+from runs.services import manifests as previews
 from runs.views.projects import current_project
 from safehold import config as run_config
 
@@ -107,6 +108,24 @@ def config_diff(request: HttpRequest, config_id: int) -> HttpResponse:
         "variables": _variables(changes),
     }
     return render(request, "runs/config_diff.html", context)
+
+
+@require_GET
+def manifests(request: HttpRequest, config_id: int) -> HttpResponse:
+    """Show what a launch would make in a cluster; nothing is asked of it."""
+    config = access.config_for(caller(request), config_id)
+    choices = launcher_choice.choices_for(config)
+    asked = request.GET.get("cluster", "") or next(iter(choices), "").partition(":")[2]
+    refused, text = "", ""
+    try:
+        text = previews.as_yaml(previews.manifests(config=config, cluster=asked))
+    except SafeholdError as error:
+        refused = f"{error.message} {error.hint}".strip()
+    context = {
+        "config": config, "text": text, "refused": refused, "chosen": asked,
+        "clusters": [name.partition(":")[2] for name in choices],
+    }  # fmt: skip
+    return render(request, "runs/config_manifests.html", context)
 
 
 @require_GET

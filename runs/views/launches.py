@@ -28,27 +28,26 @@ def new_run(request: HttpRequest) -> HttpResponse:
     form = LaunchForm(request.POST, project=project)
     if not form.is_valid():
         return _page(request, project, form, status=422)
-    if report := _blocked(request, form.cleaned_data["config"]):
+    # Asked before anything is made: a config that cannot work leaves no run behind.
+    asked = form.cleaned_data
+    report = preflight.gate(
+        config=asked["config"], launcher=asked["launcher"], user=caller(request)
+    )
+    if report.verdict == "fail":
         return _page(request, project, form, blocked=report, status=422)
-    return redirect("runs:run_detail", _launch(request, project, form).pk)
+    return redirect("runs:run_detail", _launch(request, project, form, report).pk)
 
 
-def _blocked(request: HttpRequest, config: Config) -> PreflightReport | None:
-    """Ask preflight before anything is made: a config that cannot work leaves no run behind."""
-    report = preflight.newest_whole(config)
-    if report is None or report.verdict == "fail":
-        report = preflight.request(config=config, user=caller(request))
-    return report if report.verdict == "fail" else None
-
-
-def _launch(request: HttpRequest, project: Project, form: LaunchForm) -> Run:
+def _launch(
+    request: HttpRequest, project: Project, form: LaunchForm, report: PreflightReport
+) -> Run:
     config = form.cleaned_data["config"]
     run = runs.create_run(
         user=caller(request), project=project, config=config, card=config.card,
         name=form.cleaned_data["name"], launcher=form.cleaned_data["launcher"],
     )  # fmt: skip
     try:
-        preflight.launch(run=run, user=caller(request))
+        preflight.launch(run=run, user=caller(request), report=report)
     except SafeholdError as error:
         # The run is there and can be launched from its own page, which says what stood against it.
         messages.error(request, error.message)
@@ -69,7 +68,8 @@ def _page(
     asked = str(form["config"].value() or "")
     chosen = next((one for one in choices if str(one.pk) == asked), choices[0] if choices else None)
     context = {
-        "form": form, "configs": choices, "chosen": chosen, "launchers": launchers(), "blocking": reports.blocking(blocked) if blocked else [],
+        "form": form, "configs": choices, "chosen": chosen, "launchers": launchers(chosen),
+        "launcher": form["launcher"].value() or "", "blocking": reports.blocking(blocked) if blocked else [],
         "report": chosen.preflight_reports.first() if chosen else None,
     }  # fmt: skip
     return render(request, "runs/launch_form.html", context, status=status)

@@ -16,8 +16,8 @@ from controlplane.common.access import role_of
 from controlplane.common.api import caller
 from runs import access, acts, dashboard, run_table
 from runs import timeline as timelines
-from runs.models import Run
-from runs.services import metrics
+from runs.models import Run, Sight
+from runs.services import launcher_choice, metrics
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,12 @@ def timeline(request: HttpRequest, run_id: int) -> HttpResponse:
 @vary_on_headers("HX-Request")
 def attempts(request: HttpRequest, run_id: int) -> HttpResponse:
     run = access.run_for(caller(request), run_id)
-    return page(request, run, "attempts", {"attempts": run.attempts.order_by("-number")})
+    return page(
+        request,
+        run,
+        "attempts",
+        {"attempts": run.attempts.select_related("sight").order_by("-number")},
+    )
 
 
 @require_GET
@@ -80,7 +85,7 @@ def checkpoints(request: HttpRequest, run_id: int) -> HttpResponse:
 @vary_on_headers("HX-Request")
 def proof(request: HttpRequest, run_id: int) -> HttpResponse:
     run = access.run_for(caller(request), run_id)
-    newest = run.attempts.order_by("-number").first()
+    newest = run.attempts.select_related("sight").order_by("-number").first()
     report = run.config.preflight_reports.order_by("-pk").first()
     return page(request, run, "proof", {"attempt": newest, "report": report, "config": run.config})
 
@@ -112,5 +117,14 @@ def header_context(request: HttpRequest, run: Run, *, refused: str = "") -> dict
         "acts": acts.acts_of(row, role=role, fork_href=fork_href),
         "next_text": acts.next_of(row),
         "num_names": len(metrics.list_names(run)),
+        "drift": _drift(row),
         "refused": refused,
     }
+
+
+def _drift(row: run_table.RunRow) -> list[dict[str, Any]]:
+    """Return where what runs differs from what was launched; what has ended differs from nothing any more."""
+    if row.attempt is None or row.attempt.is_over or row.run.launcher == launcher_choice.LOCAL:
+        return []
+    found = Sight.objects.filter(attempt=row.attempt).values_list("drift", flat=True).first()
+    return list(found or [])

@@ -5,9 +5,11 @@ from typing import Any
 import pytest
 
 from runs.models import Attempt, Config, PreflightReport, Run
-from runs.services import configs
+from runs.services import configs, hands
+from safehold.findings import fail, passed
 from tests.runs.corpus import documents_on
 from tests.runs.views.people import People
+from tests.runs.views.test_clusters import make_cluster
 
 
 @pytest.fixture
@@ -87,3 +89,88 @@ def test_rights(people: People, config: Config) -> None:
         == 403
     )
     assert not Run.objects.exists()
+
+
+def cluster_config(people: People, document: dict[str, Any]) -> Config:
+    return configs.create_config(
+        user=people.operator_user, project=people.project, document=document
+    )
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """Every question to a worker; the cluster says yes."""
+    found: list[Any] = []
+    finding = passed("Taken.", code="LAUNCH-1.dry_run").to_dict()
+
+    def ask(name: str, **ids: Any) -> dict[str, Any]:
+        found.append((name, ids))
+        return {"findings": [finding]}
+
+    monkeypatch.setattr(hands, "ask", ask)
+    return found
+
+
+def test_a_config_for_a_cluster_offers_the_clusters_and_what_is_free(
+    people: People, documents: Callable[..., dict[str, Any]], asked: list[Any]
+) -> None:
+    made = cluster_config(people, documents(compute__launcher="kubernetes"))
+    page = people.operator.get(f"/runs/new/?config={made.pk}").content.decode()
+    assert "no cluster that this config could run in" in page
+    make_cluster("lab")
+    make_cluster("off", is_enabled=False)
+    page = people.operator.get(f"/runs/new/?config={made.pk}").content.decode()
+    assert "lab: reachable, 6 of 16 H100 free" in page
+    assert "kubernetes:off" not in page
+    assert 'value="local"' not in page
+
+
+def test_a_launch_in_a_cluster_asks_it_once(
+    people: People, documents: Callable[..., dict[str, Any]], asked: list[Any]
+) -> None:
+    make_cluster("lab")
+    made = cluster_config(people, documents(compute__launcher="kubernetes"))
+    launch(people, made, launcher="kubernetes:lab")
+    assert Attempt.objects.get().launcher == "kubernetes:lab"
+    assert asked == [("workers.dry_run", {"config_id": made.pk, "launcher": "kubernetes:lab"})]
+
+
+def test_what_the_cluster_refuses_leaves_no_run(
+    people: People, documents: Callable[..., dict[str, Any]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_cluster("lab")
+    refusal = fail("Cluster lab refuses image: Required value", code="LAUNCH-1.dry_run").to_dict()
+    monkeypatch.setattr(hands, "ask", lambda *_, **__: {"findings": [refusal]})
+    made = cluster_config(people, documents(compute__launcher="kubernetes"))
+    answer = launch(people, made, launcher="kubernetes:lab")
+    assert "Cluster lab refuses image" in answer.content.decode()  # type: ignore[attr-defined]
+    assert not Run.objects.exists()
+
+
+def test_a_launcher_that_the_config_is_not_for_is_refused_at_its_field(
+    people: People, config: Config
+) -> None:
+    make_cluster("lab")
+    answer = launch(people, config, launcher="kubernetes:lab")
+    assert answer.status_code == 422  # type: ignore[attr-defined]
+    assert "written for the launcher local" in answer.content.decode()  # type: ignore[attr-defined]
+
+
+def test_the_manifests_of_a_config_can_be_looked_at(
+    people: People, documents: Callable[..., dict[str, Any]], config: Config
+) -> None:
+    make_cluster("lab")
+    made = cluster_config(people, documents(compute__launcher="kubernetes"))
+    page = people.viewer.get(f"/configs/{made.pk}/manifests/").content.decode()
+    assert "kind: Job" in page
+    assert "(hidden)" in page
+    assert (
+        f"/configs/{made.pk}/manifests/"
+        in people.viewer.get(f"/configs/{made.pk}/").content.decode()
+    )
+    assert "/manifests/" not in people.viewer.get(f"/configs/{config.pk}/").content.decode()
+    assert (
+        "written for the launcher local"
+        in people.viewer.get(f"/configs/{config.pk}/manifests/").content.decode()
+    )
+    assert people.outsider.get(f"/configs/{made.pk}/manifests/").status_code == 404
