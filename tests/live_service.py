@@ -50,11 +50,12 @@ class LiveService:
         self.wait_ready()
 
     def start_process(self, name: str) -> None:
-        """Start `web`, `worker` or `beat` (again), without waiting for it."""
+        """Start `web`, `worker`, `beat` or `watcher` (again), without waiting for it."""
         command, env = {
             "web": (commands.web(self.port), commands.web_environment(self.env)),
             "worker": (commands.worker(2), self.env),
             "beat": (commands.beat(self.home / "beat-schedule"), self.env),
+            "watcher": (commands.watcher(), self.env),
         }[name]
         self.processes[name] = children.start(command, log=self.log(name), env=env)
 

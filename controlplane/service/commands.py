@@ -29,6 +29,11 @@ def beat(schedule: Path) -> list[str]:
     return [*_celery(), "beat", "--schedule", str(schedule), "--pidfile", "", "--loglevel", "INFO"]
 
 
+def watcher() -> list[str]:
+    """Return the command of the process that follows the clusters."""
+    return [sys.executable, "-m", "django", "watch_clusters"]
+
+
 def demo() -> list[str]:
     """Return the command that makes and launches the demo run."""
     return [sys.executable, "-m", "controlplane.service.demo_run"]

@@ -5,9 +5,11 @@ import logging
 import os
 from pathlib import Path
 
+from controlplane.service.console import say
+
 
 def prepare(home: Path) -> dict[str, str]:
-    """Migrate, collect the static files, seed the accounts.
+    """Migrate, collect the static files, seed the accounts, register the cluster of KUBECONFIG.
 
     Returns:
         The passwords of the accounts made now; empty on a later start.
@@ -21,11 +23,23 @@ def prepare(home: Path) -> dict[str, str]:
     call_command("migrate", verbosity=0, interactive=False)
     collect_static()
 
-    from controlplane.service import accounts
+    from controlplane.service import accounts, kubeconfigs
 
     made = accounts.seed(home)
+    kubeconfigs.register(say=say)
     connections.close_all()
     return made
+
+
+def has_clusters() -> bool:
+    """Whether a cluster is registered, so that its watcher is worth a process."""
+    from django.db import connections
+
+    from controlplane.service import kubeconfigs
+
+    found = kubeconfigs.has_clusters()
+    connections.close_all()
+    return found
 
 
 def collect_static() -> None:

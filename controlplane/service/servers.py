@@ -41,6 +41,12 @@ def start_processes(home: Path, host: str, port: int, supervisor: Supervisor) ->
     supervisor.add(Child("clock", partial(children.start, beat, log=logs / "clock.log", env=env)))
 
 
+def watcher_child(home: Path) -> Child:
+    """Return the process that follows the clusters, so that their changes are seen at once."""
+    watch = partial(children.start, commands.watcher(), log=home / "logs" / "watcher.log")
+    return Child("watcher", partial(watch, env=dict(os.environ)))
+
+
 def demo_child(home: Path) -> Child:
     """Return the process that makes and launches the demo run, once."""
     make = partial(children.start, commands.demo(), log=home / "logs" / "demo.log")

@@ -89,6 +89,8 @@ def _start(home: Path, host: str, port: int, supervisor: Supervisor) -> str:
     made = preparing.prepare(home)
     servers.start_processes(home, host, port, supervisor)
     _wait_until_ready(f"http://{ports.HOST}:{port}/readyz", supervisor)
+    if preparing.has_clusters():
+        supervisor.add(servers.watcher_child(home))
     resumed = preparing.resume()
     _greet(home, url, made, resumed)
     return url

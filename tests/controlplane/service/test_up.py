@@ -14,6 +14,7 @@ import psutil
 import pytest
 
 from controlplane.service import children
+from tests.fakes.kube import FakeCluster
 from tests.live_service import free_port
 from tests.waiting import wait_until
 
@@ -156,3 +157,21 @@ def is_alive(process: psutil.Process) -> bool:
         return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:
         return False
+
+
+@pytest.fixture
+def cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeCluster]:
+    """A cluster that KUBECONFIG names."""
+    fake = FakeCluster(nodes=1, gpus=1).start()
+    monkeypatch.setenv("KUBECONFIG", str(fake.kubeconfig(tmp_path / "kubeconfig")))
+    yield fake
+    fake.stop()
+
+
+def test_the_cluster_of_kubeconfig_is_registered_and_followed(cluster: FakeCluster, up: Up) -> None:
+    assert "cluster fake is registered from KUBECONFIG" in up.words()
+    log = up.home / "logs" / "watcher.log"
+    wait_until(
+        lambda: any(request.query.get("watch") for request in cluster.server.requests),
+        60, lambda: f"nobody watches: {log.read_text()[-2000:]}",
+    )  # fmt: skip
