@@ -9,6 +9,7 @@ from safehold.checkpointing import staging, writer
 from safehold.checkpointing.errors import SaveError
 from safehold.checkpointing.verification import verify
 from tests.safehold.checkpointing.training import CONFIG, Training, step_folder
+from tests.waiting import wait_until
 
 EVERY_STEP = {**CONFIG, "checkpoint": {"anchor_every_steps": 4, "snapshot_every_steps": 1}}
 
@@ -36,7 +37,7 @@ def test_training_goes_on_and_the_snapshot_holds_the_state_it_was_taken_at(tmp_p
     training.step()
     assert not torch.equal(training.network.q.weight, weight)
     assert not step_folder(tmp_path, 1).exists()
-    assert training.host.states == ["writing"]
+    wait_until(lambda: training.host.states == ["writing"], 60, "the snapshot was not begun")
     gate.set()
     training.checkpointer.flush()
     assert verify(step_folder(tmp_path, 1)).verdict == "pass"
