@@ -93,8 +93,11 @@ def request_resume(*, run: Run, user: User, from_checkpoint: Checkpoint | None =
         user: Needs the role operator.
         from_checkpoint: {"id", "path", "run", "step"}; default: the newest one that the registry offers.
 
+    Returns:
+        The attempt that goes on, or that a next one follows as soon as it has stopped.
+
     Raises:
-        Conflict: It finished, was never launched, or an attempt is still open in a way that forbids it.
+        Conflict: It finished, was never launched, or another checkpoint is asked for while an attempt is open.
     """
     held = _held(run, user)
     newest = held.attempts.first()
@@ -156,9 +159,7 @@ def _next_attempt(
 
 
 def _go_on(run: Run, attempt: Attempt, user: User, from_checkpoint: Checkpoint | None) -> Attempt:
-    is_stopping = run.desired == states.Desired.STOPPED or attempt.state == states.State.STOPPING
-    if is_stopping:
-        raise Conflict(f"Run {run.pk} is being stopped.", hint="Resume it once it has stopped.")
+    """Change the wish alone. While it is being stopped the stop goes on, and the next attempt follows it."""
     if from_checkpoint:
         raise Conflict(
             f"Attempt {attempt} is still open; another checkpoint needs a new attempt.",

@@ -149,12 +149,18 @@ def test_pause_and_resume_of_an_open_attempt_only_change_the_wish(run: Run, user
         runs.request_resume(run=run, user=user, from_checkpoint=CHECKPOINT)
 
 
-def test_a_run_being_stopped_is_neither_paused_nor_resumed(run: Run, user: User) -> None:
+def test_a_run_being_stopped_is_not_paused(run: Run, user: User) -> None:
     runs.request_launch(run=run, user=user)
     runs.request_stop(run=run, user=user)
-    for act in (runs.request_pause, runs.request_resume):
-        with pytest.raises(Conflict, match="being stopped"):
-            act(run=run, user=user)
+    with pytest.raises(Conflict, match="being stopped"):
+        runs.request_pause(run=run, user=user)
+
+
+def test_the_last_wish_counts_while_a_run_is_being_stopped(run: Run, user: User) -> None:
+    attempt = runs.request_launch(run=run, user=user)
+    runs.request_stop(run=run, user=user)
+    assert runs.request_resume(run=run, user=user) == attempt
+    assert (run.desired, run.needs_reconcile) == ("running", True)
 
 
 def test_resume_takes_the_given_checkpoint_else_the_newest_one(
