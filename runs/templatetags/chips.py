@@ -67,6 +67,10 @@ CLUSTER = {
     "not_ready": Look(_("Not ready"), "cross", "bad"),
     "cordoned": Look(_("Takes no pods"), "pause", "wait"),
 }
+DRIFT = {
+    "as_launched": Look(_("As launched"), "check", "good"),
+    "differs": Look(_("Differs"), "cross", "bad"),
+}
 # Of one pod, where no state of a run has the same word.
 POD = {
     "pending": Look(_("Pending"), "ring", "wait"),
@@ -79,7 +83,7 @@ FIT = {
     "tight": Look(_("Tight"), "warn", "wait"),
     "does not fit": Look(_("Does not fit"), "cross", "bad"),
 }
-LOOKS: dict[str, Look] = RUN | CHECKPOINT | SEVERITY | CLUSTER | POD | FIT
+LOOKS: dict[str, Look] = RUN | CHECKPOINT | SEVERITY | CLUSTER | DRIFT | POD | FIT
 
 
 @register.simple_tag

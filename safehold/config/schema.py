@@ -2,8 +2,7 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, model_serializer, model_validator
-from pydantic.functional_serializers import SerializerFunctionWrapHandler
+from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
 from safehold.config.base import Section, Text, describe
 from safehold.config.kubernetes import Kubernetes

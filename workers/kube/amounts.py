@@ -16,8 +16,8 @@ def amount(text: object) -> Decimal | None:
     if unit == "m":
         return number / 1000
     if unit.endswith("i"):
-        return number * 1024 ** (_BINARY.index(unit[0]) + 1)
-    return number * 1000 ** (_DECIMAL.index(unit) + 1) if unit else number
+        return number * Decimal(1024) ** (_BINARY.index(unit[0]) + 1)
+    return number * Decimal(1000) ** (_DECIMAL.index(unit) + 1) if unit else number
 
 
 def same_amount(one: object, other: object) -> bool:

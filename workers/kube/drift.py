@@ -191,7 +191,8 @@ def _finding(several: Sequence[Difference]) -> Finding:
 def _told(value: Any) -> str:
     if value is None:
         return "not there"
-    text = str(_shown(value))
+    shown = _shown(value)
+    text = ", ".join(map(str, shown)) if isinstance(shown, list) else str(shown)
     return text if len(text) <= 120 else f"{text[:117]}..."
 
 

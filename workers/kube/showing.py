@@ -42,13 +42,13 @@ class Shown:
 
 def show(snapshot: Snapshot, name: str) -> Shown:
     """Return what a page shows of a workload as of a snapshot."""
-    pods = snapshot.pods.get(name, [])
+    pods, seen = snapshot.pods.get(name, []), snapshot.look(name).pods
     rows = tuple(
         {"name": pod.name, "index": pod.index, "node": pod.node, "word": pod.word, "reason": pod.reason,
          "exit_code": pod.exit_code}
-        for pod in snapshot.look(name).pods
+        for pod in seen
     )  # fmt: skip
-    warnings = tuple(_warnings(snapshot.events, name, {name, *(row["name"] for row in rows)}))
+    warnings = tuple(_warnings(snapshot.events, name, {name, *(pod.name for pod in seen)}))
     return Shown(rows, warnings, tuple(drift.image_ids(pods)))
 
 
