@@ -181,8 +181,8 @@ def test_a_slow_pull_of_a_large_image_is_never_given_up():
 
 
 def test_a_program_that_is_not_there_is_told():
-    ended = pod("Failed", state=terminated(128, "StartError", 'exec: "trian": not found'))
-    assert why_ended(ended).startswith('Its program could not be started: exec: "trian"')
+    ended = pod("Failed", state=terminated(128, "StartError", 'exec: "trin": not found'))
+    assert why_ended(ended).startswith('Its program could not be started: exec: "trin"')
 
 
 def test_events_of_the_scheduler_and_of_others_come_in_one_order():
