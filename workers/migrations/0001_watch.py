@@ -8,7 +8,7 @@ class Migration(migrations.Migration):
     initial = True
 
     dependencies = [
-        ("runs", "0003_sample_ids"),
+        ("runs", "0001_initial"),
     ]
 
     operations = [
