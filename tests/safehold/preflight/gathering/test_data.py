@@ -157,7 +157,9 @@ def test_a_line_beyond_all_bounds_is_passed_over(
 
 
 @pytest.mark.parametrize(
-    "content", [b"", b"not gzip at all", gzip.compress(b'{"text": "a"}\n') + b"tail"]
+    "content",
+    [b"", b"not gzip at all", gzip.compress(b'{"text": "a"}\n') + b"tail"],
+    ids=["empty", "no archive", "tail"],
 )
 def test_a_broken_archive_is_damage(content: bytes, tmp_path: Path) -> None:
     (tmp_path / "a.jsonl.gz").write_bytes(content)
