@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from safehold.wrapper.options import Options
+from safehold.wrapper.server import transport_of
 
 if TYPE_CHECKING:
     from safehold.transport import Transport
@@ -61,7 +62,7 @@ class Meeting:
 
     def _found(self, is_over: Callable[[], bool]) -> str:
         with contextlib.ExitStack() as stack:
-            transport = _transport()
+            transport = transport_of(self._environ)
             if transport is not None:
                 stack.callback(transport.close)
             return self._search(transport, is_over)
@@ -94,7 +95,7 @@ class Meeting:
         )
 
     def _tell(self) -> None:
-        transport = _transport()
+        transport = transport_of(self._environ)
         if transport is None:
             return
         address, _, port = self._agreed.rpartition(":")
@@ -141,18 +142,6 @@ def _post(transport: Transport, body: Mapping[str, object]) -> dict[str, object]
 
     written = wire.write_map(dict(body), wire.CONTENT_JSON)
     return transport.post(RENDEZVOUS, written, content_type=wire.CONTENT_JSON)
-
-
-def _transport() -> Transport | None:
-    """Return the way to the control plane; without one the nodes still meet by name."""
-    with contextlib.suppress(Exception):
-        from safehold import environment
-        from safehold.transport import Transport
-
-        found = environment.read()
-        if found.online:
-            return Transport.of(found)
-    return None
 
 
 def _own_address(environ: Mapping[str, str]) -> str:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import threading
 import time
 from typing import TYPE_CHECKING, Any
 
 from safehold.wrapper.options import Options
+from safehold.wrapper.server import transport_of
 
 if TYPE_CHECKING:
     from safehold.logship import LogShipper, LogThread
@@ -29,13 +31,10 @@ class Shipping:
     def start(self) -> None:
         """Begin to ship logs, if there is somewhere to ship them."""
         with contextlib.suppress(Exception):
-            from safehold import environment
             from safehold.logship import LogShipper, LogThread
-            from safehold.transport import Transport
 
-            found = environment.read()
-            if found.online:
-                self._transport = Transport.of(found)
+            self._transport = transport_of(os.environ)
+            if self._transport is not None:
                 self._shipper = LogShipper(self._options.folder / "logs", self._transport)
                 self._thread = LogThread(self._shipper)
                 self._thread.start()

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import socket
 import threading
 from pathlib import Path
@@ -18,7 +19,7 @@ def node(rank: int, endpoint: str = "pod-0.nowhere.invalid:29500", **changes: fl
         folder=Path("/x"), command=("true",), num_nodes=2, node_rank=rank, endpoint=endpoint,
         **changes,  # type: ignore[arg-type]
     )  # fmt: skip
-    return Meeting(options, {"SAFEHOLD_POD_IP": "127.0.0.1"})
+    return Meeting(options, os.environ | {"SAFEHOLD_POD_IP": "127.0.0.1"})
 
 
 def agreed(node: Meeting) -> str:

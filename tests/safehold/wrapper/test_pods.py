@@ -141,3 +141,16 @@ def test_two_nodes_of_two_ranks_train_together(
     assert sorted(told["node"] for told in server.held.exits) == [0, 1]
     logs = {"rank-0", "rank-1", "rank-2", "rank-3", "wrapper", "wrapper-1"}
     assert set(server.held.logs) == logs
+
+
+def test_a_config_that_cannot_be_read_keeps_no_end_from_being_sent(
+    tmp_path: Path, server: IngestServer
+) -> None:
+    environ = {"SAFEHOLD_URL": server.url, "SAFEHOLD_TOKEN": server.token}
+    program = [sys.executable, "-m", "tests.safehold.scripts.trainer", "finish"]
+    away = pod(
+        tmp_path / "a-0", program, SAFEHOLD_CONFIG_JSON="[]", PYTHONPATH=os.getcwd(), **environ
+    )  # fmt: skip
+    assert away.wait(60) == 1
+    assert "must hold a map" in server.held.exits[0]["exit"]["message"]
+    assert b"must hold a map" in server.held.logs["rank-0"]

@@ -1,0 +1,28 @@
+"""The way to the control plane, by what the environment says of it and nothing else.
+
+A config that cannot be read must not keep the wrapper from sending why the ranks ended.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from safehold.transport import Transport
+
+
+def transport_of(environ: Mapping[str, str]) -> Transport | None:
+    """Return the transport of the attempt, or None where no server or token is named. Never raises."""
+    with contextlib.suppress(Exception):
+        from safehold.environment import read_token
+        from safehold.transport import Transport
+
+        url, named = environ.get("SAFEHOLD_URL", "").rstrip("/"), environ.get("SAFEHOLD_TOKEN_FILE")
+        token_file = Path(named) if named else None
+        token = environ.get("SAFEHOLD_TOKEN", "") or read_token(token_file)
+        if url and token:
+            return Transport(url, token, token_file)
+    return None
