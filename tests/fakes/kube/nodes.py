@@ -130,9 +130,10 @@ class ProcessRuntime:
         directory.mkdir(parents=True)
         mounts = self._mounts(pod, directory)
         container = pod["spec"]["containers"][0]
-        command = [*container.get("command", []), *container.get("args", [])]
         env = {"PATH": os.environ["PATH"], "HOME": str(directory), **self.extra_env}
         env |= self._env(pod, container)
+        words = [*container.get("command", []), *container.get("args", [])]
+        command = [re.sub(r"\$\((\w+)\)", lambda m: env.get(m[1], m[0]), word) for word in words]
         with (directory / "output.log").open("wb") as output:
             self._processes[uid] = subprocess.Popen(
                 [_replace(part, mounts) for part in command],
@@ -227,5 +228,5 @@ class ProcessRuntime:
 def _replace(text: str, mounts: dict[str, str]) -> str:
     """Replace mount paths, the longest that fits first, and nothing in what was put in their place."""
     paths = sorted(mounts, key=len, reverse=True)
-    found = re.compile("|".join(re.escape(path) + r"(?![\w.-])" for path in paths))
+    found = re.compile("|".join(rf"(?<![\w./-]){re.escape(path)}(?![\w.-])" for path in paths))
     return found.sub(lambda match: mounts[match[0]], text)
