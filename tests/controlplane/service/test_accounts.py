@@ -39,6 +39,12 @@ def test_the_token_is_an_admins_and_is_replaced_when_it_was_revoked(tmp_path: Pa
     assert tokens.find_personal(read(tmp_path / "token")) is not None
 
 
+def test_passwords_hold_nothing_that_looks_like_something_else():
+    made = {accounts.new_password() for _ in range(200)}
+    assert len(made) == 200
+    assert not set("lI1O0o") & set("".join(made))
+
+
 def test_credentials_and_token_are_readable_by_their_owner_only(tmp_path: Path):
     accounts.seed(tmp_path)
     for name in ("credentials", "token"):
