@@ -21,13 +21,15 @@ def _hosts() -> list[str]:
     return ["127.0.0.1", "::1", *(str(urlsplit(server).hostname) for server in servers)]
 
 
-pytestmark = [pytest.mark.cluster, pytest.mark.allow_hosts(_hosts())]
+pytestmark = [
+    pytest.mark.cluster,
+    pytest.mark.allow_hosts(_hosts()),
+    pytest.mark.skipif(not os.environ.get("KUBECONFIG"), reason="KUBECONFIG names no cluster."),
+]
 
 
 @pytest.fixture(scope="module")
 def ground(live_service_module: LiveService) -> Iterator[Ground]:
-    if not os.environ.get("KUBECONFIG"):
-        pytest.skip("KUBECONFIG names no cluster.")
     with real_ground(live_service_module) as found:
         yield found
 
