@@ -18,7 +18,7 @@ CODE = "CONF-2.drift"
 _ADVICE = "Stop the run and launch it again, or ask who changed the object: what it trains is not what was approved."
 _MISSING = object()
 # What tells the entries of a list apart; other lists are compared as they stand.
-_KEYS = ("mountPath", "name", "topologyKey")
+_KEYS = ("mountPath", "name", "topologyKey", "manager")
 # A queue suspends and resumes; what is there beside our own labels and annotations is somebody else's.
 _IGNORED = frozenset({"spec.suspend", "metadata.namespace", "apiVersion", "kind"})
 # Here an entry that we did not ask for changes what runs.

@@ -169,6 +169,15 @@ def test_every_form_knows_what_its_pods_must_be(form):
     assert drift(built, built, [merge_patch(copy.deepcopy(pod), {"metadata": {"name": "p"}})]) == []
 
 
+def test_what_a_webhook_notes_beside_our_patch_is_no_drift():
+    options = OPTIONS.model_copy(update={"runtime": "torch", "workload": "trainjob"})
+    built = FORMS["trainjob"].build(spec(), options, PLACE)
+    live = copy.deepcopy(built)
+    live["spec"]["runtimePatches"][0]["time"] = "2026-01-01T00:00:00Z"
+    live["spec"]["runtimePatches"].append({"manager": "kueue.x-k8s.io/manager"})
+    assert drift(built, live, []) == []
+
+
 def test_a_secret_with_another_content_is_told_without_it():
     built = objects.secret(spec(), PLACE)
     assert secret_drift(built, built) == []
