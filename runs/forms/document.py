@@ -12,6 +12,10 @@ from typing import Any, Protocol
 from safehold.config import FieldSpec, flatten
 
 
+# An acceptance metric, in the order in which a line says it.
+_ROW = ("metric", "split", "comparator", "threshold")
+
+
 class Fault(Protocol):
     """What a validation says of one field."""
 
@@ -197,7 +201,10 @@ def _number(text: str) -> Any:
 
 def _float(text: str) -> Any:
     value = _number(text)
-    return float(value) if isinstance(value, int) else value
+    try:
+        return float(value) if isinstance(value, int) else value
+    except OverflowError:  # more digits than any quantity has; validation names the field
+        return text
 
 
 def _numbers(text: str) -> list[Any]:
@@ -233,10 +240,10 @@ def _rows(text: str) -> list[dict[str, Any]]:
         if len(parts) == 3:
             parts.insert(1, "validation")
         if parts:
-            names = ("metric", "split", "comparator", "threshold")
-            rows.append(dict(zip(names, [*parts[:3], *map(_float, parts[3:4])], strict=False)))
+            rows.append(dict(zip(_ROW, [*parts[:3], *map(_float, parts[3:4])], strict=False)))
     return rows
 
 
 def _row(item: Mapping[str, Any]) -> str:
-    return " ".join(str(value) for value in item.values())
+    """Write a row as `_rows` reads it: the database keeps the keys of a document in an order of its own."""
+    return " ".join(str(item[name]) for name in _ROW if name in item)

@@ -2,9 +2,10 @@
 
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator
 
 PATH_CHARACTERS = 4096  # PATH_MAX of Linux
+LARGEST_INTEGER = 2**63 - 1  # what the database, the wire and most readers of JSON can hold
 
 
 def plain_text(value: str) -> str:
@@ -65,3 +66,11 @@ class Section(BaseModel):
     """A part of the config: strict types, no unknown names, never changed once read."""
 
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True, allow_inf_nan=False)
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _storable(cls, value: Any) -> Any:
+        """Refuse whole numbers that nothing behind us can hold, also where a field has no bound of its own."""
+        if isinstance(value, int) and abs(value) > LARGEST_INTEGER:
+            raise ValueError("has more digits than a 64-bit number")
+        return value

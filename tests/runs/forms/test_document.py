@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from runs.forms import document as forms
-from safehold.config import all_fields, fields_of, parse, validate
-from safehold.planning import CardFields
+from safehold.config import ConfigInvalid, all_fields, fields_of, parse, validate
+from safehold.planning import CardFields, parse_card
 
 SPECS = all_fields()
 
@@ -41,6 +41,31 @@ def test_numbers_and_tables_survive_the_form(
     document["data"]["mix"] = mix
     document["optimizer"] |= {"betas": list(betas), "lr": lr}
     assert parse(forms.document_of(SPECS, typed(document))) == parse(document)
+
+
+def test_acceptance_metrics_survive_the_form_in_whatever_order_the_database_keeps_their_keys() -> (
+    None
+):
+    row = {"split": "val", "metric": "loss", "threshold": 4.5, "comparator": "<="}
+    specs = fields_of(CardFields)
+    fields = {
+        field.spec.path: field.text
+        for section in forms.sections(specs, {"acceptance": [row]})
+        for field in section.fields
+    }
+    assert fields["acceptance"] == "loss val <= 4.5"
+    assert forms.document_of(specs, fields)["acceptance"] == [row]
+
+
+@pytest.mark.parametrize("digits", [310, 400, 5000])
+def test_more_digits_than_a_number_has_are_refused_at_their_field(digits: int) -> None:
+    specs = fields_of(CardFields)
+    for path in ("network.parameters", "compute.mfu", "network.layers", "data.tokens"):
+        document = forms.document_of(specs, {path: "9" * digits})
+        with pytest.raises(ConfigInvalid) as refused:
+            parse_card(document)
+        assert {error.path for error in refused.value.errors} == {path}
+        assert max(len(error.message) for error in refused.value.errors) < 300
 
 
 def test_an_empty_optional_field_takes_its_default() -> None:
