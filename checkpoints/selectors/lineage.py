@@ -80,7 +80,8 @@ def lineage_of(checkpoint: Checkpoint, *, projects: Iterable[Project]) -> Lineag
         starts=starts,
         ancestors=frozenset(above & ids),
         descendants=frozenset(below & ids),
-        num_hidden=rows.count() - len(found),
+        # Asked by itself: a save that became complete since the first look is not hidden.
+        num_hidden=rows.exclude(run__project__in=projects).count(),
         is_cut=max(len(above), len(below)) >= MOST_CHECKPOINTS,
     )
 

@@ -1,11 +1,15 @@
 """Lineage over runs, forks, and forks of forks: from recorded facts, in both directions."""
 
+from typing import Any
+
 import pytest
 
 from checkpoints.drawing import LONGEST_CHAIN, draw
 from checkpoints.graph import graph_of
 from checkpoints.models import Checkpoint
+from checkpoints.selectors import lineage as lineage_module
 from checkpoints.selectors.lineage import Lineage, lineage_of
+from checkpoints.states import State
 from controlplane.common.models import Project
 from runs.models import Run
 from tests.checkpoints.makers import begin, end, make_checkpoint, save, verify
@@ -42,6 +46,20 @@ def family() -> dict[str, list[Checkpoint]]:
     fork = fork_of(second[0], [260, 270])
     fork_of_fork = fork_of(fork[1], [280])
     return {"first": first, "second": second, "fork": fork, "fork of fork": fork_of_fork}
+
+
+def test_a_save_that_completes_meanwhile_is_not_called_hidden(monkeypatch: pytest.MonkeyPatch):
+    attempt = make_attempt()
+    parent = verify(save(attempt, 100))
+    child = make_checkpoint(attempt=attempt, step=200, parent=parent.path, state=State.WRITING)
+    look = lineage_module._starts
+
+    def complete_it(*arguments: Any) -> Any:
+        Checkpoint.objects.filter(pk=child.pk).update(state=State.COMPLETE)
+        return look(*arguments)
+
+    monkeypatch.setattr(lineage_module, "_starts", complete_it)
+    assert lineage(parent).num_hidden == 0
 
 
 def test_ancestors_go_back_through_every_fork_to_the_beginning(family):
