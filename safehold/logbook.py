@@ -76,15 +76,28 @@ class Logbook:
             data = {"ids": ids_of(batch_ids)}
             self._recorder.points(self.step, self.tokens, merged, "batch_ids", data)
 
-    def log_eval(self, name: str, split: str, value: Any, step: int | None = None) -> None:
+    def log_eval(
+        self,
+        name: str,
+        split: str,
+        value: Any,
+        step: int | None = None,
+        *,
+        every_rank: bool = False,
+    ) -> None:
         """Keep the result of an evaluation, also as the metric `<split>/<name>`.
+
+        Like `log`, every rank may call it with the same value: that of rank 0 is kept.
 
         Args:
             name: Such as `loss` or `hellaswag`.
             split: Such as `validation`.
             value: One number, raw.
             step: That of the evaluated state; the current one by default.
+            every_rank: Keep the value of this rank even where it is not rank 0.
         """
+        if self.rank and not every_rank:
+            return
         at = max(self.step, 0) if step is None else self._whole(step, "step")
         if at is not None:
             data = {"name": name, "split": split, "value": as_float(value)}

@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -117,6 +118,17 @@ def test_evaluations_samples_and_batch_ids_are_events(run: Run, server: IngestSe
     assert server.events("eval") == [{"name": "loss", "split": "validation", "value": "Infinity"}]
     assert server.values("validation/loss") == [math.inf]
     assert server.events("samples") == [{"name": "samples", "items": ["once upon"]}]
+
+
+def test_an_evaluation_that_every_rank_tells_is_kept_once(
+    environ: dict[str, str], server: IngestServer
+) -> None:
+    other = safehold.init(environ | {"RANK": "1", "WORLD_SIZE": "2"})
+    other.log_eval("loss", "validation", 2.5, 1)
+    other.log_eval("loss/own", "validation", 3.5, 1, every_rank=True)
+    other.finish()
+    assert [event["name"] for event in server.events("eval")] == ["loss/own"]
+    assert server.values("validation/loss") == []
 
 
 def test_speed_and_waiting_are_measured_between_logs(
@@ -263,8 +275,8 @@ def test_a_forked_worker_ends_by_sigterm_and_logs_nothing(run: Run, server: Inge
         child = os.fork()
         if child == 0:
             run.log(step, {"from/worker": 1.0})
-            signal.pause()
-            os._exit(0)
+            while True:  # a pause would miss a signal that came just before it
+                select.select([], [], [], 0.01)
         os.kill(child, signal.SIGTERM)
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGTERM
     run.finish()
