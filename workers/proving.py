@@ -39,8 +39,17 @@ def prove(checkpoint: Checkpoint, progress: Progress | None = None) -> Proof:
         if not path.parents[2].is_dir():  # the root of all runs: the volume itself is missing
             raise FileNotFoundError(f"{path.parents[2]} is not there; is the volume mounted?")
         return Proof((_absent(path),), {})
-    result = verify(path, progress=progress)
+    result = verify(path, expected=_expected(checkpoint), progress=progress)
     return Proof((*result.findings, *_differences(checkpoint, result.manifest)), result.facts)
+
+
+def _expected(checkpoint: Checkpoint) -> manifests.Expected | None:
+    """Return what its own run will ask of it before it loads: the hash covers network, data and tokenizer.
+
+    None where the save names no config, as those of other tools do; the trainer judges it then.
+    """
+    named = manifests.parse(checkpoint.manifest).config_hash
+    return manifests.Expected(config_hash=checkpoint.run.config.hash) if named else None
 
 
 def _elsewhere(path: Path) -> Finding:

@@ -15,7 +15,7 @@ from checkpoints.models import Checkpoint, Verification
 from checkpoints.selectors import newest_for_resume
 from checkpoints.services import claims, registry, sweep
 from checkpoints.states import State
-from runs.models import Attempt, Event
+from runs.models import Attempt, Config, Event
 from safehold.manifest import read
 from tests.checkpoints.makers import CASES, end, make_checkpoint, path_of
 from tests.factories import make_attempt
@@ -62,6 +62,7 @@ def from_case(attempt: Attempt, name: str) -> Checkpoint:
 
 def registered(attempt: Attempt, place: Path) -> Checkpoint:
     manifest = json.loads((place / "manifest.json").read_text())
+    Config.objects.filter(runs=attempt.run_id).update(hash=manifest.get("config_hash", ""))
     return registry.register(attempt=attempt, path=str(place), manifest=manifest, state="complete")
 
 
@@ -92,6 +93,14 @@ def test_what_the_checkpointer_wrote_is_proved():
     assert proof.facts["digests"] == listed
     assert proof.facts["bytes"] == checkpoint.size_bytes
     assert "pid" in proof.worker
+
+
+def test_a_save_of_another_config_is_no_recovery_point_of_its_run():
+    checkpoint = trained(make_attempt())
+    Config.objects.filter(runs=checkpoint.run_id).update(hash="blake3:" + "0" * 64)
+    proof = run_verify(checkpoint)
+    assert "config_hash (saved" in failures(proof)["CKPT-5.fits"]
+    assert checkpoint.state == State.DAMAGED
 
 
 def test_a_checkpoint_of_another_layout_is_proved_too():

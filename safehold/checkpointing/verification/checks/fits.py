@@ -16,7 +16,7 @@ def fits(facts: Facts) -> Iterator[Finding]:
     if facts.manifest is None:
         return
     if facts.expected is None:
-        yield info("Not judged: no run asked whether it fits.")
+        yield info("Not judged: no run was named that would load it.")
         return
     for item in compare(facts.manifest, facts.expected):
         say = fail if item.blocks else info
