@@ -8,7 +8,7 @@ from typing import Any
 
 from runs.states import Outcome, State
 from workers import exit_records
-from workers.facts import AttemptFacts, End
+from workers.facts import AT_WORK, AttemptFacts, End
 
 _MAX_MESSAGE_CHARACTERS = 2000
 # Signals by which we end a workload that does not stop by itself.
@@ -20,7 +20,7 @@ _OURS = frozenset({signal.SIGTERM, signal.SIGKILL})
 def of_exit(attempt: AttemptFacts, exit: Mapping[str, Any], *, is_forced: bool) -> End:
     """Return the end of an attempt whose workload exited."""
     if not exit:
-        return _without_record(attempt)
+        return _without_record(attempt, is_forced=is_forced)
     record = exit_records.cleaned(exit)
     outcome, reason = _judge(attempt, record, is_forced=is_forced)
     at = _time(record["ended_at"]) or attempt.last_seen_at
@@ -38,16 +38,23 @@ def of_absence(attempt: AttemptFacts, *, is_forced: bool = False) -> End:
         if not attempt.has_handle:
             return End(Outcome.STOPPED, "It was stopped before it started.")
         return End(
-            Outcome.STOPPED,
-            "Its workload was gone before it confirmed that it saved.",
-            at=attempt.last_seen_at,
+            Outcome.STOPPED, _unconfirmed(attempt, is_forced=is_forced), at=attempt.last_seen_at
         )
     return End(Outcome.LOST, "Its workload vanished without a trace.", at=attempt.last_seen_at)
 
 
-def _without_record(attempt: AttemptFacts) -> End:
+def _unconfirmed(attempt: AttemptFacts, *, is_forced: bool) -> str:
+    """Say how a stop ended of which nobody told that it saved."""
+    if is_forced:
+        return "It was stopped by force, without saving."
+    if attempt.phase not in AT_WORK:
+        return "It was stopped before it began to train."
+    return "It was ended before it confirmed that it saved."
+
+
+def _without_record(attempt: AttemptFacts, *, is_forced: bool) -> End:
     if attempt.state is State.STOPPING:
-        reason = "It was ended before it confirmed that it saved."
+        reason = _unconfirmed(attempt, is_forced=is_forced)
         return End(Outcome.STOPPED, reason, at=attempt.last_seen_at)
     reason = "Its process wrapper ended without leaving an exit record; what was left was ended."
     return End(Outcome.LOST, reason, at=attempt.last_seen_at)
@@ -62,12 +69,13 @@ def _judge(
         return Outcome.FINISHED, message or "It finished."
     if told == Outcome.COULD_NOT_START:
         return Outcome.COULD_NOT_START, message or "Its program could not be started."
-    if is_stopping and (is_forced or told == Outcome.STOPPED):
+    if is_stopping and told == Outcome.STOPPED:
         return Outcome.STOPPED, message or "It saved and stopped."
-    if is_stopping and _was_ended_by_us(exit):
-        return Outcome.STOPPED, "It was ended before it confirmed that it saved."
+    if is_stopping and (is_forced or _was_ended_by_us(exit)):
+        return Outcome.STOPPED, _unconfirmed(attempt, is_forced=is_forced)
     if is_stopping and told == Outcome.TAKEN_AWAY:
-        return Outcome.STOPPED, f"It was ended before it confirmed that it saved. {message}".strip()
+        unconfirmed = _unconfirmed(attempt, is_forced=is_forced)
+        return Outcome.STOPPED, f"{unconfirmed} {message}".strip()
     if told == Outcome.TAKEN_AWAY:
         return Outcome.TAKEN_AWAY, message or "It was taken away."
     if exit["signal"]:

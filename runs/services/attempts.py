@@ -31,6 +31,14 @@ __all__ = [
 ]
 
 
+# What a state means where the one who moves it has nothing to add.
+_WORDS = {
+    states.State.SUBMITTING: "A worker has taken it up.",
+    states.State.WAITING: "It waits for devices.",
+    states.State.STARTING: "Its processes are being started.",
+}
+
+
 class ForbiddenMove(Conflict):
     """`runs.states` has no such move."""
 
@@ -95,7 +103,7 @@ def move_attempt(
     changes = _times_of(attempt, target, timezone.now()) | changes
     old = _set_state(attempt, target, reason, changes)
     events.record(
-        run=attempt.run, attempt=attempt, kind="state", message=reason or f"It is {target}.",
+        run=attempt.run, attempt=attempt, kind="state", message=reason or _WORDS.get(target, f"It is {target}."),
         data={"old": old, "new": str(target)},
     )  # fmt: skip
 

@@ -79,6 +79,6 @@ def contact_regained(*, attempt: Attempt) -> bool:
 def _reason(target: states.State) -> str:
     return {
         states.State.STARTING: "The training process has started.",
-        states.State.RUNNING: "It trains.",
-        states.State.PAUSED: "It is saved and holds its devices.",
+        states.State.RUNNING: "Its ranks train and report.",
+        states.State.PAUSED: "It has saved, waits and holds its devices.",
     }[target]

@@ -88,18 +88,22 @@ def _sentence(event: wire.Event, batch: Batch) -> str:
     data, step = event.data, int(batch.steps[event.i])
     at = f" at step {step}" if step >= 0 else ""
     if event.kind == "eval":
-        return (
-            f"Evaluated{at}: {data.get('split', '')}/{data.get('name', '')} is {data.get('value')}."
-        )
+        name = f"{data.get('split', '')}/{data.get('name', '')}"
+        return f"Evaluated{at}: {name} is {_figure(data.get('value'))}."
     if event.kind == "samples":
         return f"Sample outputs were logged{at}."
     if event.kind == "checkpoint":
         return f"The trainer told of a checkpoint{at}: {data.get('state', 'unknown')}."
     if event.kind == "lifecycle":
-        return f"The training process of rank {batch.rank}: {data.get('what', 'unknown')}{at}."
+        return f"Rank {batch.rank}: {data.get('what', 'unknown')}{at}."
     return str(
         data.get("text") or data.get("message") or "The trainer sent a message without text."
     )
+
+
+def _figure(value: object) -> str:
+    """Return a number as a sentence bears it; the exact one stands in the data of the event."""
+    return f"{value:.5g}" if isinstance(value, float) else f"{value}"
 
 
 def _keep_skew(sender: Sender, told: Told) -> None:

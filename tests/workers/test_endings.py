@@ -50,6 +50,23 @@ def test_error_of_the_first_rank_to_fail_is_told():
     )
 
 
+def test_a_stop_without_a_save_says_why_nothing_was_saved():
+    killed = record(ranks={"0": rank(signal=9)}, message="Rank 0 ended with SIGKILL: no output")
+
+    assert judged(killed, State.STOPPING, is_forced=True)[1] == (
+        "It was stopped by force, without saving."
+    )
+    assert judged({}, State.STOPPING, is_forced=True)[1] == (
+        "It was stopped by force, without saving."
+    )
+    for phase, words in (
+        ("starting", "It was stopped before it began to train."),
+        ("training", "It was ended before it confirmed that it saved."),
+    ):
+        early = attempt(State.STOPPING, phase=phase)
+        assert endings.of_exit(early, killed, is_forced=False).reason == words
+
+
 def test_end_is_when_the_wrapper_says():
     end = endings.of_exit(attempt(), record("finished"), is_forced=False)
 

@@ -197,7 +197,7 @@ def test_events_become_lines_of_the_timeline_once(attempt: Attempt) -> None:
     assert list(lines) == [
         ("eval", "Evaluated at step 1: val/loss is 2.5."),
         ("message", "Data are slow."),
-        ("lifecycle", "The training process of rank 0: started at step 2."),
+        ("lifecycle", "Rank 0: started at step 2."),
     ]
     attempt.refresh_from_db()
     assert attempt.environment["host"] == "node-1"
