@@ -10,6 +10,7 @@ from tests import environment
 
 environment.prepare()
 
+import hypothesis  # noqa: E402
 import pytest  # noqa: E402
 from django.conf import settings  # noqa: E402
 from django.contrib.auth.hashers import Argon2PasswordHasher  # noqa: E402
@@ -23,6 +24,9 @@ assert settings.DATABASES  # pytest-django sets Django up once the settings are 
 # Inherited by an xdist worker it would make pytest-django read the settings before this file.
 del os.environ["DJANGO_SETTINGS_MODULE"]
 
+# How long an example takes says more about the machine than about the code.
+hypothesis.settings.register_profile("safehold", deadline=None)
+hypothesis.settings.load_profile("safehold")
 # Tests make hundreds of users; a real service still reads hashes of this low cost.
 Argon2PasswordHasher.time_cost = 1
 Argon2PasswordHasher.memory_cost = 8

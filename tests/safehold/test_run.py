@@ -272,11 +272,14 @@ def test_sigterm_in_the_loop_saves_and_stops(run: Run) -> None:
 
 def test_a_forked_worker_ends_by_sigterm_and_logs_nothing(run: Run, server: IngestServer) -> None:
     for step, _ in run.steps(range(3)):
+        reading, writing = os.pipe()
         child = os.fork()
         if child == 0:
             run.log(step, {"from/worker": 1.0})
+            os.write(writing, b"x")
             while True:  # a pause would miss a signal that came just before it
                 select.select([], [], [], 0.01)
+        os.read(reading, 1)  # Python forgets a signal that comes while it is being forked
         os.kill(child, signal.SIGTERM)
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGTERM
     run.finish()

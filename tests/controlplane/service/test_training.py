@@ -79,9 +79,17 @@ def test_the_next_up_resumes_what_it_stopped_and_only_that(admin: User):
 def test_a_run_that_cannot_be_resumed_does_not_stop_the_start(admin: User):
     run = make_live_run()
     training.save_and_stop(user=admin)
+    end(run)
+    run.attempts.update(outcome=states.Outcome.FINISHED)
     assert training.resume(user=admin) == []
     run.refresh_from_db()
     assert run.resume_on_up
+
+
+def test_a_stop_that_is_still_under_way_is_followed_by_a_resume(admin: User):
+    run = make_live_run()
+    training.save_and_stop(user=admin)
+    assert training.resume(user=admin) == [run.pk]
 
 
 def test_the_person_at_the_terminal_is_told(admin: User):

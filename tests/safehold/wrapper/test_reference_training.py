@@ -78,4 +78,4 @@ def test_a_training_is_paused_stopped_and_resumed_without_a_gap(
         second.kill()
     assert json.loads((tmp_path / "a2" / "exit.json").read_text())["outcome"] == "finished"
     steps = [r["step"] for r in server.held.records.values() if "lr" in r["values"]]
-    assert sorted(steps) == list(range(1, 401))
+    assert sorted(steps) == list(range(1, 301))
