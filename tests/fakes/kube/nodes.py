@@ -130,14 +130,18 @@ class ProcessRuntime:
         directory.mkdir(parents=True)
         mounts = self._mounts(pod, directory)
         container = pod["spec"]["containers"][0]
-        env = {"PATH": os.environ["PATH"], "HOME": str(directory), **self.extra_env}
-        env |= self._env(pod, container)
+        # What the node gives names places of this machine; only the pod's own words name mounts.
+        given = {"PATH": os.environ["PATH"], "HOME": str(directory), **self.extra_env}
+        own = self._env(pod, container)
+        env = given | {key: _replace(value, mounts) for key, value in own.items()}
         words = [*container.get("command", []), *container.get("args", [])]
-        command = [re.sub(r"\$\((\w+)\)", lambda m: env.get(m[1], m[0]), word) for word in words]
+        command = [
+            re.sub(r"\$\((\w+)\)", lambda m: (given | own).get(m[1], m[0]), word) for word in words
+        ]
         with (directory / "output.log").open("wb") as output:
             self._processes[uid] = subprocess.Popen(
                 [_replace(part, mounts) for part in command],
-                env={key: _replace(value, mounts) for key, value in env.items()},
+                env=env,
                 stdout=output, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, cwd=directory,
                 start_new_session=True,
             )  # fmt: skip
