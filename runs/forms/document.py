@@ -11,7 +11,6 @@ from typing import Any, Protocol
 
 from safehold.config import FieldSpec, flatten
 
-
 # An acceptance metric, in the order in which a line says it.
 _ROW = ("metric", "split", "comparator", "threshold")
 
