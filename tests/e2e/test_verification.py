@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from checkpoints.models import Checkpoint
-from runs.models import Attempt
+from runs.models import Attempt, Config
 from safehold.manifest import read
 from tests.checkpoints.makers import path_of
 from tests.factories import make_attempt
@@ -29,6 +29,7 @@ def saved(attempt: Attempt, step: int, scratch: Path) -> Path:
 
 
 def register(service: Any, attempt: Attempt, place: Path) -> int:
+    Config.objects.filter(runs=attempt.run_id).update(hash=read(place).config_hash)
     body = {"v": 1, "path": str(place), "manifest": read(place).to_dict(), "state": "complete"}
     answer = httpx.post(
         f"{service.url}/api/v1/checkpoints/register",
