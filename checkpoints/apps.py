@@ -1,3 +1,5 @@
+from importlib import import_module
+
 from django.apps import AppConfig
 
 
@@ -11,3 +13,4 @@ class CheckpointsConfig(AppConfig):
         resume_points.register(
             recovery.newest, finder=recovery.find, recorder=recovery.record_start
         )
+        import_module("checkpoints.pods")  # opens the way in for registrations

@@ -12,7 +12,6 @@ urlpatterns = [
     path("sign-out", views.SignOut.as_view(), name="sign_out"),
     path("i18n/", include("django.conf.urls.i18n")),
     path("api/v1/", include("runs.ingest_urls")),
-    path("api/v1/", include("checkpoints.pod_urls")),
     path("api/v1/", include((api.urlpatterns(), "api"))),
     path("", include("runs.urls")),
     path("checkpoints/", include("checkpoints.urls")),

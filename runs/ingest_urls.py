@@ -4,4 +4,4 @@ from django.urls import path
 
 from runs.ingest import door, views
 
-urlpatterns = [path(each, views.ingest, {"path": each}, name=each) for each in door.PATHS]
+urlpatterns = [path(each, views.ingest, {"path": each}, name=each) for each in door.paths()]

@@ -46,7 +46,7 @@ class IngestDoor:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request for one of the ingest paths; pass on anything else."""
         path = scope.get("path", "").removeprefix(PREFIX)
-        if scope["type"] != "http" or path not in door.PATHS or scope["method"] != "POST":
+        if scope["type"] != "http" or path not in door.paths() or scope["method"] != "POST":
             await self.application(scope, receive, send)
             return
         try:

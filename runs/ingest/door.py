@@ -56,10 +56,29 @@ class Answer:
     retry_after_seconds: int | None = None
 
 
+Handler = Callable[[Request], Answer]
+_routes: dict[str, Handler] = {}
+
+
+def route(path: str) -> Callable[[Handler], Handler]:
+    """Have a function answer the requests for a path; apps above this one add theirs when they start."""
+
+    def register(handler: Handler) -> Handler:
+        _routes[path] = handler
+        return handler
+
+    return register
+
+
+def paths() -> tuple[str, ...]:
+    """Return what stands behind `/api/v1/` in every request that comes in here."""
+    return tuple(_routes)
+
+
 def answer(request: Request) -> Answer:
     """Answer one request; a failure becomes a problem document, never an exception."""
     try:
-        return _ROUTES[request.path](request)
+        return _routes[request.path](request)
     except SafeholdError as error:
         return _problem(error.http_status, error.problem())
     except wire.WireError as error:
@@ -78,7 +97,7 @@ def answer(request: Request) -> Answer:
 def refusal(request: Request) -> Answer | None:
     """Return the answer to a sender that may not send, before its body is read; else None."""
     try:
-        _sender(request)
+        sender_of(request)
     except SafeholdError as error:
         return _problem(error.http_status, error.problem())
     except AnyDatabaseError:
@@ -92,8 +111,9 @@ def too_large() -> Answer:
     return _wire_problem(wire.TooLarge("body", f"more than {limit} bytes"))
 
 
+@route("ingest")
 def _batch(request: Request) -> Answer:
-    sender = _sender(request)
+    sender = sender_of(request)
     _check_size(request)
     batch = wire.decode(request.body, request.content_type, request.content_encoding)
     is_whole = batch.form == "msgpack" and not batch.refused
@@ -103,8 +123,9 @@ def _batch(request: Request) -> Answer:
     return Answer(200, content_type, wire.encode_ack(result.ack, content_type))
 
 
+@route("ingest/logs")
 def _log(request: Request) -> Answer:
-    sender, data = _sender(request), _map(request)
+    sender, data = sender_of(request), map_of(request)
     source, text, offset = _source(data), data.get("data", b""), data.get("offset")
     if isinstance(text, str):
         text = text.encode(errors="replace")
@@ -115,14 +136,15 @@ def _log(request: Request) -> Answer:
     if type(offset) is not int or not 0 <= offset < 2**62:
         raise wire.WireError("offset", f"must be a byte offset, not {offset!r:.80}")
     attempt = Attempt.objects.get(pk=sender.attempt_id)
-    return _reply(
+    return reply(
         request,
         {"v": 1, "next": logs.append_log(attempt=attempt, source=source, offset=offset, data=text)},
     )
 
 
+@route("ingest/exit")
 def _exit(request: Request) -> Answer:
-    sender, data = _sender(request), _map(request)
+    sender, data = sender_of(request), map_of(request)
     record = data.get("exit")
     if not isinstance(record, dict):
         raise wire.WireError("exit", "must be the map of exit.json")
@@ -134,31 +156,28 @@ def _exit(request: Request) -> Answer:
     if type(node) is not int or not 0 <= node < MAX_NODES:
         raise wire.WireError("node", f"must be the rank of a node, not {node!r:.80}")
     attempts.record_exit(attempt=attempt, exit=tidied, node=node)
-    return _reply(request, {"v": 1})
+    return reply(request, {"v": 1})
 
 
+@route("ingest/rendezvous")
 def _rendezvous(request: Request) -> Answer:
     """Keep where the nodes of an attempt meet, when told; say where it is, as far as it is known."""
-    sender, data = _sender(request), _map(request)
+    sender, data = sender_of(request), map_of(request)
     attempt = Attempt.objects.select_related("run").get(pk=sender.attempt_id)
     if "address" in data:
         place = rendezvous.Place.checked(data["address"], data.get("port"))
         rendezvous.publish(attempt=attempt, place=place)
     found = rendezvous.find(attempt=attempt)
     told = {"address": found.address, "port": found.port} if found else {}
-    return _reply(request, {"v": 1} | told)
+    return reply(request, {"v": 1} | told)
 
 
-_ROUTES: dict[str, Callable[[Request], Answer]] = {
-    "ingest": _batch,
-    "ingest/logs": _log,
-    "ingest/exit": _exit,
-    "ingest/rendezvous": _rendezvous,
-}
-PATHS = tuple(_ROUTES)
+def sender_of(request: Request) -> Sender:
+    """Return who sends, by the token of the attempt.
 
-
-def _sender(request: Request) -> Sender:
+    Raises:
+        SafeholdError: Nobody whom we know, or no longer.
+    """
     scheme, _, token = request.authorization.partition(" ")
     if scheme.lower() != "bearer" or not token.strip():
         raise senders.UnknownToken(
@@ -173,7 +192,12 @@ def _check_size(request: Request) -> None:
         raise wire.TooLarge("body", f"{len(request.body)} bytes; at most {limit} are taken")
 
 
-def _map(request: Request) -> dict[str, Any]:
+def map_of(request: Request) -> dict[str, Any]:
+    """Return the map that was sent.
+
+    Raises:
+        WireError: It is none, is too large, or of a version that we do not read.
+    """
     _check_size(request)
     data = wire.read_map(request.body, request.content_type, request.content_encoding)
     if data.get("v") not in wire.SUPPORTED:
@@ -190,7 +214,8 @@ def _source(data: Mapping[str, Any]) -> str:
     return source
 
 
-def _reply(request: Request, data: Mapping[str, Any]) -> Answer:
+def reply(request: Request, data: Mapping[str, Any]) -> Answer:
+    """Return an answer in the encoding of the request."""
     is_json = wire.is_json(request.content_type)
     content_type = wire.CONTENT_JSON if is_json else wire.CONTENT_MSGPACK
     return Answer(200, content_type, wire.write_map(data, content_type))

@@ -214,7 +214,7 @@ class TestRegister:
             ({"manifest": {}}, 422, "manifest"),
             ({"state": "stable"}, 422, "state"),
             ({"error": 7}, 422, "error"),
-            ({"v": 99}, 400, None),
+            ({"v": 99}, 426, None),
         ],
     )
     def test_a_bad_body_is_a_problem_naming_the_field(self, changes, status, field):

@@ -69,6 +69,16 @@ def test_a_batch_in_pieces_is_stored(attempt: Attempt) -> None:
     assert wire.decode_ack(answer).acked == 3
 
 
+def test_a_registration_goes_the_same_way(attempt: Attempt) -> None:
+    """Whatever address the pods know: neither its name nor http is held against them here."""
+    status, _, answer = ask(
+        wire.write_map({"v": 1}, wire.CONTENT_MSGPACK),
+        path="checkpoints/register",
+        token=attempt.token,
+    )
+    assert (status, b"`state` is None" in answer) == (422, True)
+
+
 def test_other_paths_and_methods_go_on_to_django(attempt: Attempt) -> None:
     assert ask(b"", path="runs")[0] == 299
     assert ask(b"", method="GET")[0] == 299
