@@ -30,8 +30,8 @@ def flag(name: str, *, default: bool) -> bool:
     raise BadSetting(f"{name}={value!r} is neither yes nor no; use 1 or 0.")
 
 
-def integer(name: str, default: int, *, least: int = 0) -> int:
-    """Return a whole number that is at least `least`."""
+def integer(name: str, default: int, *, least: int = 0, most: int | None = None) -> int:
+    """Return a whole number that is at least `least`, and at most `most` where that is given."""
     value = os.environ.get(name, "").strip()
     if not value:
         return default
@@ -41,6 +41,8 @@ def integer(name: str, default: int, *, least: int = 0) -> int:
         raise BadSetting(f"{name}={value!r} is not a whole number.") from None
     if number < least:
         raise BadSetting(f"{name}={number} is below {least}.")
+    if most is not None and number > most:
+        raise BadSetting(f"{name}={number} is above {most}.")
     return number
 
 

@@ -57,14 +57,17 @@ SECRET_KEY = _secret_key()
 SAFEHOLD_ENCRYPTION_KEY = env.text("SAFEHOLD_ENCRYPTION_KEY")
 ALLOWED_HOSTS = [
     *{_public.hostname or "127.0.0.1", "127.0.0.1", "localhost", "[::1]"},
-    *filter(None, env.text("SAFEHOLD_ALLOWED_HOSTS").split(",")),
+    *filter(None, map(str.strip, env.text("SAFEHOLD_ALLOWED_HOSTS").split(","))),
 ]
 CSRF_FAILURE_VIEW = "controlplane.views.csrf_refused"
 CSRF_TRUSTED_ORIGINS = [f"{_public.scheme}://{_public.netloc}"]
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_SSL_REDIRECT = _secure
 SECURE_HSTS_SECONDS = 31_536_000 if _secure else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = _secure
-SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$"]
+# What training sends over an inner http address carries a token and no cookie, and a redirected POST is lost.
+SECURE_REDIRECT_EXEMPT = [
+    r"^healthz$", r"^readyz$", r"^api/v1/ingest(/|$)", r"^api/v1/checkpoints/register$",
+]  # fmt: skip
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if _secure else None
 SECURE_REFERRER_POLICY = "same-origin"
 SESSION_COOKIE_HTTPONLY = True

@@ -89,7 +89,7 @@ class Client:
     def _run(self) -> None:
         while not self._closing.wait(self._flush_seconds if self._near() else 0.0):
             self._guarded_turn()
-        while time.monotonic() < self._deadline and not self.denied:
+        while time.monotonic() < self._deadline and not self._is_denied():
             self._retry_at = 0.0
             self._guarded_turn(last=True)
             if self._all_sent() and not self.failures and not self.inbox.reports():
@@ -110,7 +110,7 @@ class Client:
 
     def _turn(self, *, last: bool) -> None:
         now = time.monotonic()
-        if self.denied or now < self._retry_at:
+        if self._is_denied() or now < self._retry_at:
             return
         reports, beat = self.inbox.reports(), self._heartbeat()
         news = self._journal.last_seq > self._sender.acked or reports
@@ -127,6 +127,11 @@ class Client:
         self.inbox.arrived(reports)
         self.inbox.offer(ack.commands)
         self._journal.forget(ack.acked)
+
+    def _is_denied(self) -> bool:
+        if self.denied and self._transport.follow():
+            self.denied = ""  # it was said where somebody else listens by now
+        return bool(self.denied)
 
     def _beat_due(self, now: float, phase: str) -> bool:
         return phase != self._last_phase or now - self._last_sent_at >= self._heartbeat_seconds

@@ -12,6 +12,10 @@ from typing import Any
 
 from safehold.journal import LIMIT_BYTES
 
+# Beside the folders of local attempts: where the service of this machine is reached now. Training outlives
+# it, and the next one may have another port.
+ADDRESS_FILE = "ingest_url"
+
 
 @dataclass(frozen=True, slots=True)
 class Environment:
@@ -21,6 +25,7 @@ class Environment:
         url: Base of the control plane; empty = work offline.
         token: Of the attempt; never shown.
         token_file: Where it is read anew when the server no longer takes it.
+        url_file: Names the base of the control plane anew after it moved to another address.
         folder: Of the attempt: journal, logs, ranks, outbox.
         config: The canonical run config; empty where none was given.
         checkpoint_root: Where the checkpoints of the run lie.
@@ -33,6 +38,7 @@ class Environment:
     url: str = ""
     token: str = field(default="", repr=False)
     token_file: Path | None = None
+    url_file: Path | None = None
     run_id: str = ""
     attempt: int = 1
     config: dict[str, Any] = field(default_factory=dict)
@@ -69,8 +75,9 @@ def read(environ: Mapping[str, str] | None = None) -> Environment:
     return Environment(
         folder=_folder(env),
         url=env.get("SAFEHOLD_URL", "").rstrip("/"),
-        token=env.get("SAFEHOLD_TOKEN", "") or read_token(token_file),
+        token=env.get("SAFEHOLD_TOKEN", "") or read_line(token_file),
         token_file=token_file,
+        url_file=_path(env, "SAFEHOLD_URL_FILE"),
         run_id=env.get("SAFEHOLD_RUN_ID", ""),
         attempt=_int(env, "SAFEHOLD_ATTEMPT", 1),
         config=_config(env),
@@ -86,11 +93,11 @@ def read(environ: Mapping[str, str] | None = None) -> Environment:
     )
 
 
-def read_token(path: Path | None) -> str:
-    """Return the token in a file, or nothing where it cannot be read."""
+def read_line(path: Path | None) -> str:
+    """Return what a file holds, a token or an address, or nothing where it cannot be read."""
     try:
         return path.read_text().strip() if path else ""
-    except OSError:
+    except (OSError, ValueError):
         return ""
 
 

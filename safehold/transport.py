@@ -10,7 +10,7 @@ from typing import Any
 
 from safehold import wire
 from safehold.connection import Connection, Response
-from safehold.environment import Environment, read_token
+from safehold.environment import Environment, read_line
 
 # What may pass by itself: time-outs, throttling, a proxy without a server behind it.
 _PASSING = {404, 408, 425, 429}
@@ -49,17 +49,31 @@ class Rejected(Exception):
 
 
 class Transport:
-    """One kept connection to the control plane with the token of the attempt."""
+    """One kept connection to the control plane with the token of the attempt.
 
-    def __init__(self, url: str, token: str, token_file: Path | None = None) -> None:
+    Args:
+        url: Base address of the control plane.
+        token: Of the attempt.
+        token_file: Where a token is read anew that is no longer taken.
+        url_file: Looked at before every message, as the control plane may come back elsewhere.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        token: str,
+        token_file: Path | None = None,
+        url_file: Path | None = None,
+    ) -> None:
         self._token = token
         self._token_file = token_file
+        self._url, self._url_file = url, url_file
         self._connection = Connection(url)
 
     @classmethod
     def of(cls, environment: Environment) -> Transport:
         """Return the transport of an attempt."""
-        return cls(environment.url, environment.token, environment.token_file)
+        return cls(environment.url, environment.token, environment.token_file, environment.url_file)
 
     def post(
         self,
@@ -76,10 +90,24 @@ class Transport:
             Denied: 401 or 403.
             Rejected: any other 4xx.
         """
+        self.follow()
         response = self._send(path, body, content_type, encoding)
         if response.status == 401 and self._fresh_token():
             response = self._send(path, body, content_type, encoding)
         return _judge(response)
+
+    def follow(self) -> bool:
+        """Go where the file of the address points; return whether that is elsewhere than before."""
+        url = read_line(self._url_file).rstrip("/")
+        if not url or url == self._url:
+            return False
+        try:
+            moved = Connection(url)
+        except ValueError:  # half a file, or not ours: the address we have stands
+            return False
+        self._connection.close()
+        self._url, self._connection = url, moved
+        return True
 
     def close(self) -> None:
         """Close the connection."""
@@ -95,7 +123,7 @@ class Transport:
             raise Unreachable(f"{type(error).__name__}: {error}") from error
 
     def _fresh_token(self) -> bool:
-        token = read_token(self._token_file)
+        token = read_line(self._token_file)
         changed = bool(token) and token != self._token
         self._token = token or self._token
         return changed

@@ -25,15 +25,26 @@ def check(port: int, host: str = HOST) -> None:
     """
     if is_free(port, host):
         return
+    other = next_free(port + 1, host)
     raise PortTaken(
         f"Port {port} is taken{holder(port)}.",
-        hint=f"Port {next_free(port + 1, host)} is free: PORT={next_free(port + 1, host)} make up",
+        hint=f"Port {other} is free: PORT={other} make up"
+        if other
+        else "Name another one: PORT=8001 make up",
     )
+
+
+def url(host: str, port: int) -> str:
+    """Return the address under which this machine reaches a server that listens there."""
+    if host in {"", "0.0.0.0", "::"}:
+        host = HOST
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
 def is_free(port: int, host: str = HOST) -> bool:
     """Return whether somebody can listen there now."""
-    with socket.socket() as probe:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(family) as probe:
         # As the server will do: connections that linger from its last life do not count.
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:

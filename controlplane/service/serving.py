@@ -46,7 +46,7 @@ def up(*, demo: bool = True, port: int | None = None) -> int:
     """
     try:
         home = places.private_dir(env.path("SAFEHOLD_HOME", ROOT / ".safehold"))
-        port = port or env.integer("PORT", DEFAULT_PORT, least=1)
+        port = port or env.integer("PORT", DEFAULT_PORT, least=1, most=65535)
         with UpLock(home / "up.lock") as lock:
             _serve(home, port, lock, demo=demo)
     except AlreadyRunning as running:
@@ -80,7 +80,8 @@ def _serve(home: Path, port: int, lock: UpLock, *, demo: bool) -> None:
 
 
 def _start(home: Path, host: str, port: int, supervisor: Supervisor) -> str:
-    url = _set_environment(home, port)
+    local_url = ports.url(host, port)
+    url = _set_environment(home, local_url)
     (home / "logs").mkdir(exist_ok=True)
     say(f"Safehold: state and logs in {home}")
     if assets.install(ROOT):
@@ -88,7 +89,7 @@ def _start(home: Path, host: str, port: int, supervisor: Supervisor) -> str:
     servers.start_stores(home, supervisor)
     made = preparing.prepare(home)
     servers.start_processes(home, host, port, supervisor)
-    _wait_until_ready(f"http://{ports.HOST}:{port}/readyz", supervisor)
+    _wait_until_ready(f"{local_url}/readyz", supervisor)
     if preparing.has_clusters():
         supervisor.add(servers.watcher_child(home))
     resumed = preparing.resume()
@@ -96,10 +97,10 @@ def _start(home: Path, host: str, port: int, supervisor: Supervisor) -> str:
     return url
 
 
-def _set_environment(home: Path, port: int) -> str:
+def _set_environment(home: Path, local_url: str) -> str:
     secrets.ensure_secret_key(home)
-    url = os.environ.setdefault("SAFEHOLD_PUBLIC_URL", f"http://127.0.0.1:{port}")
-    os.environ.setdefault("SAFEHOLD_INGEST_URL", f"http://127.0.0.1:{port}")
+    url = os.environ.setdefault("SAFEHOLD_PUBLIC_URL", local_url)
+    os.environ.setdefault("SAFEHOLD_INGEST_URL", local_url)
     os.environ["SAFEHOLD_HOME"] = str(home)
     os.environ["SAFEHOLD_STATIC_MANIFEST"] = "1"
     os.environ["DJANGO_SETTINGS_MODULE"] = "controlplane.settings"

@@ -17,12 +17,15 @@ if TYPE_CHECKING:
 def transport_of(environ: Mapping[str, str]) -> Transport | None:
     """Return the transport of the attempt, or None where no server or token is named. Never raises."""
     with contextlib.suppress(Exception):
-        from safehold.environment import read_token
+        from safehold.environment import read_line
         from safehold.transport import Transport
 
-        url, named = environ.get("SAFEHOLD_URL", "").rstrip("/"), environ.get("SAFEHOLD_TOKEN_FILE")
-        token_file = Path(named) if named else None
-        token = environ.get("SAFEHOLD_TOKEN", "") or read_token(token_file)
+        url = environ.get("SAFEHOLD_URL", "").rstrip("/")
+        token_file, url_file = (
+            Path(environ[name]) if environ.get(name) else None
+            for name in ("SAFEHOLD_TOKEN_FILE", "SAFEHOLD_URL_FILE")
+        )
+        token = environ.get("SAFEHOLD_TOKEN", "") or read_line(token_file)
         if url and token:
-            return Transport(url, token, token_file)
+            return Transport(url, token, token_file, url_file)
     return None

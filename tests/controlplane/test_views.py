@@ -27,6 +27,14 @@ def test_sign_in_goes_to_no_other_site(client: Client, db: None) -> None:
     assert answer["Location"] == "/"
 
 
+def test_behind_https_only_people_are_redirected(client: Client, db: None, settings) -> None:
+    settings.SECURE_SSL_REDIRECT = True
+    for path in ("/sign-in", "/api/v1/runs", "/api/v1/checkpoints"):
+        assert client.get(path).status_code == 301
+    for path in ("ingest", "ingest/logs", "ingest/exit", "checkpoints/register"):
+        assert client.post(f"/api/v1/{path}").status_code == 401
+
+
 def test_signing_out_is_a_post(client: Client, db: None) -> None:
     client.force_login(make_user())
     assert client.get("/sign-out").status_code == 405

@@ -208,6 +208,29 @@ def test_a_token_that_was_replaced_is_read_anew(
     transport.close()
 
 
+def test_a_server_that_came_back_elsewhere_is_found(
+    journal: Journal, server: IngestServer, tmp_path: Path
+) -> None:
+    """As after a `kill -9` of `up` and a next `up` on another port, with another program at the old one."""
+    path = tmp_path / "ingest_url"
+    with ingest_server() as stranger:
+        stranger.token = "of another service"
+        client = Client(
+            journal,
+            Transport(stranger.url, server.token, url_file=path),
+            lambda: wire.Heartbeat(1, journal.last_seq, -1, "training"),
+            flush_seconds=0.01,
+        )
+        client.start()
+        journal.append(point(0))
+        wait_until(lambda: client.denied != "", every=0.01)
+        path.write_text("not an address")
+        path.write_text(f"{server.url}/\n")
+        journal.append(point(1))
+        assert client.close(10.0)
+    assert server.steps() == [0, 1]
+
+
 @pytest.mark.parametrize(
     ("fault", "reason"),
     [

@@ -4,6 +4,7 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
+from safehold.environment import ADDRESS_FILE
 from workers.launchers.base import LaunchSpec
 
 _PASSED_ON = frozenset(
@@ -22,6 +23,7 @@ def environment_of(folder: Path, spec: LaunchSpec) -> dict[str, str]:
     """Return the whole environment of the wrapper. Ours come last: nothing takes an attempt's identity."""
     ours = {
         "SAFEHOLD_URL": spec.ingest_url,
+        "SAFEHOLD_URL_FILE": str(folder.parent / ADDRESS_FILE),
         "SAFEHOLD_TOKEN_FILE": str(folder / "token"),
         "SAFEHOLD_RUN_ID": str(spec.run_id),
         "SAFEHOLD_ATTEMPT": str(spec.attempt),

@@ -27,6 +27,26 @@ def test_a_taken_port_is_named_with_its_holder_and_another_is_offered(taken_port
     ports.check(offered)
 
 
+def test_where_no_next_port_is_free_none_is_offered(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(ports, "is_free", lambda port, host: False)
+    with pytest.raises(ports.PortTaken) as told:
+        ports.check(65535)
+    assert told.value.hint == "Name another one: PORT=8001 make up"
+
+
+@pytest.mark.parametrize(
+    ("host", "url"),
+    [
+        ("127.0.0.1", "http://127.0.0.1:80"),
+        ("0.0.0.0", "http://127.0.0.1:80"),
+        ("10.1.2.3", "http://10.1.2.3:80"),
+        ("::1", "http://[::1]:80"),
+    ],
+)
+def test_a_server_is_reached_where_it_listens(host: str, url: str):
+    assert ports.url(host, 80) == url
+
+
 def test_secrets_are_readable_by_their_owner_only(tmp_path: Path):
     path = tmp_path / "token"
     secrets.write_private(path, "one\n")
