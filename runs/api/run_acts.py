@@ -23,6 +23,12 @@ class StopIn(Input):
     reason: str = Field("", max_length=2000)
 
 
+class PauseIn(Input):
+    """Why to pause."""
+
+    reason: str = Field("", max_length=2000)
+
+
 class ResumeIn(Input):
     """From where to go on."""
 
@@ -59,10 +65,10 @@ def stop(request: HttpRequest, run_id: int, body: StopIn | None = None) -> Any:
 
 
 @router.post("/{run_id}/pause", response={202: RunDetailOut}, summary="Pause a run")
-def pause(request: HttpRequest, run_id: int, body: NothingIn | None = None) -> Any:
+def pause(request: HttpRequest, run_id: int, body: PauseIn | None = None) -> Any:
     """Save and hold the devices."""
-    run = _run(request, run_id)
-    runs.request_pause(run=run, user=caller(request))
+    run, why = _run(request, run_id), body.reason if body else ""
+    runs.request_pause(run=run, user=caller(request), reason=why)
     return _answer(request, run)
 
 

@@ -67,7 +67,7 @@ def request_stop(*, run: Run, user: User, reason: str = "", force: bool = False)
 
 
 @transaction.atomic
-def request_pause(*, run: Run, user: User) -> None:
+def request_pause(*, run: Run, user: User, reason: str = "") -> None:
     """Ask for save, then hold; asking again changes nothing.
 
     Raises:
@@ -80,7 +80,8 @@ def request_pause(*, run: Run, user: User) -> None:
     if held.desired == states.Desired.STOPPED or attempt.state == states.State.STOPPING:
         raise Conflict(f"Run {held.pk} is being stopped; it can be resumed afterwards.")
     if held.desired != states.Desired.PAUSED:
-        _desire(held, states.Desired.PAUSED, user, "pause", f"{user} paused the run.")
+        told = f"{user} paused the run{': ' + reason if reason else '.'}"
+        _desire(held, states.Desired.PAUSED, user, "pause", told, reason=reason)
     _copy(held, run)
 
 

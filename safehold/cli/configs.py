@@ -100,6 +100,9 @@ def preflight(
 
 def print_changes(answer: dict[str, Any]) -> None:
     """Print the changes between two configs."""
+    if not answer["changes"]:
+        lines("Nothing differs.")
+        return
     table(
         ("field", "old", "new", "unit"),
         ((one["path"], one["old"], one["new"], one["unit"]) for one in answer["changes"]),

@@ -73,7 +73,7 @@ def show_findings(report: Mapping[str, Any], as_json: bool) -> None:
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
     """Print rows below each other."""
-    drawn = Table(box=None, pad_edge=False, header_style="bold")
+    drawn = Table(box=None, pad_edge=False, header_style="bold", show_header=any(columns))
     for column in columns:
         drawn.add_column(column, overflow="fold")
     for row in rows:

@@ -4,9 +4,10 @@ from typing import Annotated, Any
 
 import typer
 
-from safehold.cli.output import AsJson, call, pairs
+from safehold.cli.output import AsJson, call, lines, pairs, table
 
 Number = Annotated[int, typer.Argument(metavar="RUN", help="Id of the run.")]
+_ATTEMPT = ("number", "state", "outcome", "start_step", "step", "where", "reason")
 Reason = Annotated[str, typer.Option(help="Why; kept in the timeline.")]
 
 
@@ -28,6 +29,11 @@ def stop(
 def pause(run: Number, reason: Reason = "", as_json: AsJson = False) -> None:
     """Save and hold the devices."""
     _act(run, "pause", {"reason": reason}, as_json)
+
+
+def save(run: Number, as_json: AsJson = False) -> None:
+    """Save a checkpoint now and go on."""
+    _act(run, "save", {}, as_json)
 
 
 def resume(
@@ -69,6 +75,9 @@ def print_run(run: dict[str, Any]) -> None:
             for key in ("id", "name", "state", "why", "step", "tokens", "config", "parent")
         }
     )
+    if run.get("attempts"):
+        lines("")
+        table(_ATTEMPT, ([one.get(key) for key in _ATTEMPT] for one in run["attempts"]))
 
 
 def _act(run: int, verb: str, body: dict[str, Any], as_json: bool) -> None:

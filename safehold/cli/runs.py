@@ -14,7 +14,7 @@ from safehold.cli.run_acts import print_run
 
 app = typer.Typer(no_args_is_help=False)
 for _command in (
-    run_acts.launch, run_acts.stop, run_acts.pause, run_acts.resume, run_acts.fork,
+    run_acts.launch, run_acts.stop, run_acts.pause, run_acts.save, run_acts.resume, run_acts.fork,
     run_reading.show, run_reading.logs, run_reading.metrics, run_reading.events, run_reading.wait,
     run_reading.lineage, run_reading.diff, run_reading.export,
 ):  # fmt: skip

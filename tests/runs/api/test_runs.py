@@ -6,6 +6,7 @@ import pytest
 
 from controlplane.common.models import Project
 from runs.models import Run
+from safehold.cli import run_acts
 from tests.factories import make_attempt, make_run
 from tests.runs.api.callers import Api
 
@@ -63,6 +64,27 @@ def test_acts_follow_the_state(operator: Api, project: Project) -> None:
     assert operator.post(f"runs/{run.pk}/resume").json()["desired"] == "running"
     assert operator.post(f"runs/{run.pk}/stop", {"reason": "enough"}).json()["desired"] == "stopped"
     assert operator.post(f"runs/{run.pk}/stop", {"force": True}).status_code == 202
+
+
+def test_acts_of_the_command_line_are_taken(
+    operator: Api, project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = make_run(project=project, desired="running")
+    make_attempt(run=run, state="running")
+    status: list[int] = []
+
+    class Client:
+        def act(self, kind: str, number: int, verb: str, body: dict[str, Any]) -> None:
+            status.append(operator.post(f"{kind}/{number}/{verb}", body).status_code)
+
+    monkeypatch.setattr(run_acts, "call", lambda as_json, act, show: act(Client()))
+    run_acts.save(run.pk)
+    run_acts.pause(run.pk, reason="lunch")
+    run_acts.resume(run.pk)
+    run_acts.stop(run.pk, force=False, reason="enough")
+    assert status == [202] * 4
+    (paused,) = operator.get(f"runs/{run.pk}/events", kind="pause").json()["items"]
+    assert paused["message"] == f"{operator.user.username} paused the run: lunch"
 
 
 def test_what_happened_can_be_read(operator: Api, run_id: int) -> None:
