@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 PR_SET_PDEATHSIG, PR_SET_KEEPCAPS, PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE = 1, 8, 47, 2
+PR_SET_SECUREBITS, SECBIT_NO_SETUID_FIXUP = 28, 1 << 2
 CAP_DAC_OVERRIDE = 1
 CAPABILITY_VERSION_3 = 0x20080522
 # A log is turned over when its process starts: enough for a day of trouble.
@@ -33,6 +34,8 @@ def drop_root() -> None:
     Where the kernel grants none (a container without it) the step is skipped: open paths still work.
     """
     nobody = pwd.getpwnam("nobody")
+    # access(), by which PostgreSQL looks for its own programs, counts no capability of an ordinary user otherwise.
+    _libc.prctl(PR_SET_SECUREBITS, SECBIT_NO_SETUID_FIXUP, 0, 0, 0)
     _libc.prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0)
     os.setgroups([])
     os.setresgid(nobody.pw_gid, nobody.pw_gid, nobody.pw_gid)

@@ -13,7 +13,7 @@ import psutil
 import psycopg
 import pytest
 
-from controlplane.service import places
+from controlplane.service import children, places
 from controlplane.service.postgres import Postgres, PostgresError, answers
 from tests.waiting import wait_until
 
@@ -75,6 +75,18 @@ def test_it_does_not_run_as_root_and_listens_on_no_port(server: Postgres):
     process = psutil.Process(server.child.pid)
     assert process.uids().effective != 0
     assert [c for c in process.net_connections("inet") if c.status == psutil.CONN_LISTEN] == []
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root leaves root")
+def test_its_programs_find_each_other_below_a_directory_of_root_only(tmp_path: Path):
+    closed = tmp_path / "closed"
+    closed.mkdir(mode=0o700)
+    program = closed / "program"
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    asked = f"import os, sys; sys.exit(not os.access({str(program)!r}, os.X_OK))"
+    child = children.start([sys.executable, "-c", asked], log=tmp_path / "log", unprivileged=True)
+    assert child.wait(30) == 0
 
 
 def test_the_socket_lies_in_a_directory_of_its_owner_only(server: Postgres):
