@@ -45,10 +45,18 @@ def decrypt(stored: str) -> str:
         ) from error
 
 
+def key_texts() -> list[str]:
+    """Return the secrets that keys are derived from: the first makes what is new, all read what is old."""
+    return _texts(settings.SAFEHOLD_ENCRYPTION_KEY, settings.SECRET_KEY)
+
+
 @cache
 def _keys(given: str, secret_key: str) -> MultiFernet:
-    texts = [key.strip() for key in given.split(",") if key.strip()] or [secret_key]
-    return MultiFernet([Fernet(_derived(text)) for text in texts])
+    return MultiFernet([Fernet(_derived(text)) for text in _texts(given, secret_key)])
+
+
+def _texts(given: str, secret_key: str) -> list[str]:
+    return [key.strip() for key in given.split(",") if key.strip()] or [secret_key]
 
 
 def _derived(text: str) -> bytes:

@@ -2,11 +2,13 @@
 
 import hashlib
 import secrets
+from collections.abc import Collection
 from datetime import datetime, timedelta
 
 from django.utils import timezone
 
-from controlplane.common.models import PersonalToken, Role, User
+from controlplane.common.models import PersonalToken, Project, User
+from controlplane.common.models.token import every_scope
 
 PERSONAL_PREFIX = "shp_"
 ATTEMPT_PREFIX = "sha_"
@@ -25,13 +27,27 @@ def hash_token(token: str) -> str:
 
 
 def issue_personal(
-    *, user: User, name: str, max_role: Role = Role.ADMIN, expires_at: datetime | None = None
+    *,
+    user: User,
+    name: str,
+    scopes: Collection[str] | None = None,
+    project: Project | None = None,
+    expires_at: datetime | None = None,
 ) -> tuple[PersonalToken, str]:
-    """Make a personal token and return it with its secret, which can never be read again."""
+    """Make a personal token and return it with its secret, which can never be read again.
+
+    Args:
+        user: In whose name it acts.
+        name: What people call it.
+        scopes: Values of `Scope`; all when left out.
+        project: The only one that it sees; all of the person's when left out.
+        expires_at: When it ends; never when left out.
+    """
     secret = new_secret(PERSONAL_PREFIX)
     token = PersonalToken.objects.create(
-        user=user, name=name, hash=hash_token(secret), max_role=max_role, expires_at=expires_at
-    )
+        user=user, name=name, hash=hash_token(secret), project=project, expires_at=expires_at,
+        scopes=[one for one in every_scope() if scopes is None or one in scopes],
+    )  # fmt: skip
     return token, secret
 
 

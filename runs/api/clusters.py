@@ -7,9 +7,9 @@ from django.http import HttpRequest
 from ninja import Router, Status
 from pydantic import Field
 
+from controlplane.common import access
 from controlplane.common.api import Input, Output, caller
-from controlplane.common.errors import Forbidden
-from controlplane.common.models import Role, User
+from controlplane.common.models import User
 from runs import cluster_table
 from runs.cluster_table import ClusterRow
 from runs.services import clusters, hands
@@ -106,7 +106,7 @@ def list_clusters(request: HttpRequest) -> Any:
 @router.post("", response={201: ClusterDetailOut}, summary="Register a cluster")
 def register(request: HttpRequest, body: ClusterIn) -> Any:
     """Register a cluster, or renew one; for administrators of the service."""
-    user = _administrator(request)
+    user = _administrator(request, "cluster.register")
     made = clusters.register_cluster(user=user, **body.model_dump())
     return Status(201, _detail(cluster_table.row(user, made.name)))
 
@@ -120,7 +120,7 @@ def show(request: HttpRequest, name: str) -> Any:
 @router.delete("/{name}", response={204: None}, summary="Remove a cluster")
 def remove(request: HttpRequest, name: str) -> Any:
     """Forget a cluster that no run uses; for administrators of the service."""
-    user = _administrator(request)
+    user = _administrator(request, "cluster.remove")
     clusters.remove_cluster(user=user, cluster=cluster_table.row(user, name).cluster)
     return Status(204, None)
 
@@ -128,18 +128,15 @@ def remove(request: HttpRequest, name: str) -> Any:
 @router.post("/{name}/test", response=ClusterDetailOut, summary="Test the connection to a cluster")
 def test(request: HttpRequest, name: str) -> Any:
     """Look at a cluster now, through a worker; for administrators of the service."""
-    user = _administrator(request)
+    user = _administrator(request, "cluster.test")
     hands.ask("workers.try_cluster", cluster_id=cluster_table.row(user, name).cluster.pk)
     return _detail(cluster_table.row(user, name))
 
 
-def _administrator(request: HttpRequest) -> User:
-    """Return the caller; a token with a lower role than admin is not enough."""
-    user = caller(request)
-    ceiling = getattr(user, "max_role", None)
-    if not user.is_superuser or (ceiling is not None and ceiling < Role.ADMIN):
-        raise Forbidden("Only an administrator of the service can do this with clusters.")
-    return user
+def _administrator(request: HttpRequest, act: str) -> User:
+    """Return the caller, who may do this."""
+    access.require_service(caller(request), act)
+    return caller(request)
 
 
 def _shape(row: ClusterRow) -> dict[str, Any]:

@@ -10,8 +10,8 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.utils import timezone
 
-from controlplane.common import audit, encryption
-from controlplane.common.errors import Conflict, Forbidden, Invalid
+from controlplane.common import access, audit, encryption
+from controlplane.common.errors import Conflict, Invalid
 from controlplane.common.models import User
 from runs.models import Cluster, Run
 
@@ -59,8 +59,7 @@ def register_cluster(
         Forbidden: The user is no superuser.
         Invalid: A field cannot be used; it is named.
     """
-    if not user.is_superuser:
-        raise Forbidden("Only an administrator of the service can register a cluster.")
+    access.require_service(user, "cluster.register")
     held, found_namespace = _credentials(way, kubeconfig, url, token, ca_certificate)
     values = {
         "namespace": namespace or found_namespace or "default",
@@ -90,8 +89,7 @@ def remove_cluster(*, user: User, cluster: Cluster) -> None:
         Forbidden: The user is no superuser.
         Conflict: A run there is not settled yet.
     """
-    if not user.is_superuser:
-        raise Forbidden("Only an administrator of the service can remove a cluster.")
+    access.require_service(user, "cluster.remove")
     busy = Run.objects.filter(launcher=cluster.launcher, needs_reconcile=True).first()
     if busy is not None:
         raise Conflict(

@@ -6,8 +6,9 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
+from controlplane.common import access
 from controlplane.common.api import caller
-from controlplane.common.errors import Forbidden, Invalid, SafeholdError
+from controlplane.common.errors import Invalid, SafeholdError
 from runs import cluster_table
 from runs.forms import clusters as forms
 from runs.forms.clusters import ClusterForm
@@ -28,7 +29,7 @@ def cluster_rows(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 def register(request: HttpRequest) -> HttpResponse:
     """Register a cluster, or with `?name=` give a registered one new credentials and settings."""
-    _require_administrator(request)
+    access.require_service(caller(request), "cluster.register")
     if request.method == "GET":
         known = Cluster.objects.filter(name=request.GET.get("name", "")).first()
         initial = forms.of(known) if known else {"way": Cluster.Way.KUBECONFIG}
@@ -47,13 +48,14 @@ def register(request: HttpRequest) -> HttpResponse:
 
 @require_POST
 def test(request: HttpRequest, name: str) -> HttpResponse:
-    _require_administrator(request)
+    access.require_service(caller(request), "cluster.test")
     _look(request, cluster_table.row(caller(request), name).cluster)
     return redirect("runs:cluster_list")
 
 
 @require_POST
 def remove(request: HttpRequest, name: str) -> HttpResponse:
+    access.require_service(caller(request), "cluster.remove")
     cluster = cluster_table.row(caller(request), name).cluster
     try:
         clusters.remove_cluster(user=caller(request), cluster=cluster)
@@ -78,11 +80,6 @@ def _look(request: HttpRequest, cluster: Cluster) -> None:
     else:
         told = _("Cluster %(name)s cannot be used: %(reason)s")
         messages.error(request, told % {"name": cluster.name, "reason": cluster.reason})
-
-
-def _require_administrator(request: HttpRequest) -> None:
-    if not caller(request).is_superuser:
-        raise Forbidden("Only an administrator of the service can do this with clusters.")
 
 
 def _context(request: HttpRequest) -> dict[str, object]:

@@ -8,7 +8,7 @@ from ninja.utils import check_csrf
 
 from controlplane.common import tokens
 from controlplane.common.errors import Forbidden, SafeholdError
-from controlplane.common.models import Role, User
+from controlplane.common.models import User
 
 _SAFE = {"GET", "HEAD", "OPTIONS"}
 
@@ -41,7 +41,7 @@ class PersonOrToken(HttpBearer):
         return request.user
 
     def authenticate(self, request: HttpRequest, token: str) -> User:
-        """Return the person behind a token, held to the role that the token allows at most.
+        """Return the person behind a token, who from here on is held to it.
 
         Raises:
             NotSignedIn: It is unknown, revoked or expired.
@@ -50,7 +50,7 @@ class PersonOrToken(HttpBearer):
         if found is None:
             raise NotSignedIn("The token is unknown, revoked or expired.")
         user: User = found.user
-        user.max_role = Role(found.max_role)  # type: ignore[attr-defined]
+        user.token = found
         request.user = user
         return user
 

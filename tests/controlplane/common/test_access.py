@@ -1,6 +1,6 @@
 import pytest
 
-from controlplane.common import access
+from controlplane.common import access, tokens
 from controlplane.common.errors import Forbidden, NotFound
 from controlplane.common.models import Role
 from tests.factories import make_project, make_user
@@ -34,11 +34,12 @@ def test_an_inactive_account_has_no_role():
     assert access.role_of(make_user(Role.ADMIN, project, is_active=False), project.pk) is None
 
 
-def test_the_ceiling_of_a_token_lowers_the_role():
-    project = make_project()
+def test_a_token_is_held_to_its_project():
+    project, other = make_project(), make_project()
     user = make_user(Role.ADMIN, project)
-    user.max_role = Role.VIEWER
-    assert access.role_of(user, project.pk) is Role.VIEWER
+    user.token, _ = tokens.issue_personal(user=user, name="held", project=other)
+    assert access.role_of(user, project.pk) is None
+    assert list(access.projects_of(user)) == []
 
 
 def test_only_own_projects_are_listed():

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from controlplane.common import access, tokens
-from controlplane.common.models import Project, Role, User
+from controlplane.common.models import Project, Scope, User
 from controlplane.service import accounts
 from controlplane.service.secrets import read
 
@@ -33,7 +33,7 @@ def test_a_second_start_makes_nothing_and_keeps_the_token(tmp_path: Path):
 def test_the_token_is_an_admins_and_is_replaced_when_it_was_revoked(tmp_path: Path):
     accounts.seed(tmp_path)
     kept = tokens.find_personal(read(tmp_path / "token"))
-    assert (kept.user.username, kept.max_role) == ("admin", Role.ADMIN)
+    assert (kept.user.username, kept.scopes) == ("admin", Scope.values)
     kept.delete()
     accounts.seed(tmp_path)
     assert tokens.find_personal(read(tmp_path / "token")) is not None

@@ -1,20 +1,21 @@
 """One person's calls."""
 
 import json
+from collections.abc import Collection
 from typing import Any
 
 from django.test import Client
 
 from controlplane.common import tokens
-from controlplane.common.models import Role, User
+from controlplane.common.models import User
 
 
 class Api:
     """Calls the API as one person."""
 
-    def __init__(self, user: User, max_role: Role = Role.ADMIN) -> None:
+    def __init__(self, user: User, scopes: Collection[str] | None = None) -> None:
         self.user = user
-        _, self.token = tokens.issue_personal(user=user, name="test", max_role=max_role)
+        _, self.token = tokens.issue_personal(user=user, name="test", scopes=scopes)
         self.client = Client(
             headers={"Authorization": f"Bearer {self.token}"}, raise_request_exception=False
         )

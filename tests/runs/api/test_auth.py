@@ -8,7 +8,7 @@ from django.test import Client
 from django.utils import timezone
 
 from controlplane.common import tokens
-from controlplane.common.models import Project, Role
+from controlplane.common.models import Project
 from tests.factories import make_run
 from tests.runs.api.callers import Api
 
@@ -43,12 +43,14 @@ def test_an_expired_or_revoked_token_is_unknown(operator: Api) -> None:
     problem(client.get("/api/v1/me"), 401)
 
 
-def test_a_token_acts_with_its_ceiling_only(operator: Api, project: Project) -> None:
-    held = Api(operator.user, max_role=Role.VIEWER)
+def test_a_token_acts_within_its_scopes_only(operator: Api, project: Project) -> None:
+    held = Api(operator.user, scopes=["read"])
     assert held.get("me").json()["projects"] == [
-        {"slug": project.slug, "name": project.name, "role": "viewer"}
+        {"slug": project.slug, "name": project.name, "role": "operator"}
     ]
-    problem(held.post("cards", {"name": "a"}), 403)
+    refused = problem(held.post("cards", {"name": "a"}), 403)
+    assert refused["type"] == "urn:safehold:problem:token-scope"
+    assert "lacks the scope plan" in refused["detail"]
 
 
 def test_a_session_needs_its_csrf_token(operator: Api) -> None:
