@@ -70,11 +70,6 @@ def read_chart(
     }
 
 
-def compare(*, runs: Sequence[Run], names: Sequence[str], **options: Any) -> list[dict[str, Any]]:
-    """Return one chart document a run, for curves overlaid; the arguments are those of `read_chart`."""
-    return [read_chart(run=run, names=names, **options) for run in runs]
-
-
 def list_names(run: Run) -> list[str]:
     """Return the names of all metrics that the run has logged, sorted."""
     found = Series.objects.filter(attempt__run=run).order_by("name").values_list("name", flat=True)

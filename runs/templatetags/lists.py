@@ -53,3 +53,10 @@ def section_title(name: str) -> str | Promise:
 def dashed(path: str) -> str:
     """Return a dotted path as part of an element's id."""
     return path.replace(".", "-")
+
+
+@register.filter
+def line_look(index: int) -> str:
+    """Return the class of the look that static/js/charts/looks.js gives the line at a position."""
+    dash = index // 6 % 4
+    return f"{index % 6 + 1} look-dash-{dash}" if dash else f"{index % 6 + 1}"

@@ -18,6 +18,7 @@ from runs import access, acts, dashboard, run_table
 from runs import timeline as timelines
 from runs.models import Run, Sight
 from runs.services import launcher_choice, metrics
+from runs.views.metrics import chart_texts
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,7 @@ def live(request: HttpRequest, run_id: int) -> HttpResponse:
         "dashboard": dashboard.dashboard(names),
         "num_names": len(names),
         "metrics_url": reverse("runs:run_metrics", args=[run.pk]),
+        "chart_texts": chart_texts(),
     }
     return page(request, run, "live", context)
 

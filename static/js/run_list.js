@@ -1,4 +1,5 @@
 // Keeps the table of runs in step: the socket says which run changed, the page fetches its line.
+import "./run_selection.js";
 import { ask } from "./ask.js";
 import { LiveSocket } from "./socket.js";
 import { showStale } from "./stale.js";

@@ -47,7 +47,10 @@ function refreshTab() {
 function onMessage(message) {
   if (message.kind === "metrics" || message.kind === "reload") part?.receive?.(message);
   else if (message.kind === "log") part?.receiveLog?.(message);
-  else refreshTab();
+  else {
+    if (message.kind !== "state") part?.receiveFlag?.();
+    refreshTab();
+  }
   if (message.kind !== "log") refreshHeader();
 }
 

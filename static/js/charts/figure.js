@@ -1,8 +1,9 @@
 // One panel: a uPlot chart with its readings in the head.
 import { colour } from "./colours.js";
+import { flagsPlugin } from "./flags.js";
 import { lines } from "./lines.js";
 import { marksPlugin } from "./marks.js";
-import { formatter, scaled } from "./values.js";
+import { formatter, lasting, scaled } from "./values.js";
 
 const HEIGHT = 196;
 
@@ -14,18 +15,20 @@ export class Figure {
     this.format = formatter(element.dataset.unit);
     this.canvas = element.querySelector("[data-canvas]");
     this.readings = element.querySelector("[data-readings]");
+    this.sources = [];
     this.drawn = { columns: [[]], styles: [], marks: [] };
     this.shape = "";
   }
 
   // New points, another smoothing, another theme: all come through here.
   draw() {
-    const { store, settings, zoom } = this.page;
-    this.drawn = lines(store, this.names, settings);
+    const { axis, settings, zoom } = this.page;
+    this.sources = this.page.sources(this);
+    this.drawn = lines(this.sources, settings);
     const isEmpty = this.drawn.columns[0].length === 0;
     this.element.toggleAttribute("data-empty", isEmpty);
     if (isEmpty) { this.destroy(); return; }
-    const shape = JSON.stringify([this.drawn.styles, store.axis, settings.isLog, document.documentElement.dataset.bsTheme]);
+    const shape = JSON.stringify([this.drawn.styles, axis, settings.isLog, document.documentElement.dataset.bsTheme]);
     if (!this.plot || shape !== this.shape) this.#build(shape);
     else this.plot.setData(this.drawn.columns, true);
     if (zoom) this.plot.setScale("x", zoom);
@@ -51,7 +54,8 @@ export class Figure {
 
   #options() {
     const { settings } = this.page;
-    const isTime = this.page.store.axis === "time";
+    const isTime = this.page.axis === "time" && this.page.isClock;
+    const split = this.page.axis === "time" ? (value) => lasting(value / 1000) : scaled;
     const axis = { stroke: colour("--chart-axis"), font: "11px system-ui, sans-serif", grid: { stroke: colour("--chart-grid"), width: 1 }, ticks: { show: false } };
     return {
       width: this.canvas.clientWidth || 320,
@@ -67,11 +71,14 @@ export class Figure {
       },
       scales: { x: { time: isTime }, y: { distr: settings.isLog ? 3 : 1, range: settings.isLog ? paddedLog : padded } },
       axes: [
-        isTime ? { ...axis, size: 28 } : { ...axis, size: 28, space: 70, values: (u, splits) => splits.map(scaled) },
+        isTime ? { ...axis, size: 28 } : { ...axis, size: 28, space: 70, values: (u, splits) => splits.map(split) },
         { ...axis, size: 52, space: 34, values: (u, splits) => splits.map((value) => (value === null ? "" : this.format(value))) },
       ],
       series: [{}, ...this.drawn.styles.map(({ stroke, width, dash }) => ({ stroke, width, dash, points: { size: 3.5 } }))],
-      plugins: [marksPlugin(() => ({ attempts: this.page.store.attemptStarts(), marks: this.drawn.marks }))],
+      plugins: [
+        marksPlugin(() => ({ attempts: this.page.attemptStarts(), marks: this.drawn.marks })),
+        flagsPlugin(() => this.page.flags(this), this.page.texts),
+      ],
       hooks: {
         setCursor: [(u) => this.#read(u.cursor.idx)],
         setSelect: [(u) => this.#select(u)],
@@ -87,22 +94,27 @@ export class Figure {
     this.page.zoomTo({ min, max });
   }
 
+  // What tells the names of a panel apart: the part that differs; the unit stands on the axis.
+  labelOf(name) {
+    return distinct(name, this.names).replace(/_bytes$/, "");
+  }
+
   // The values under the cursor; without one, the last.
   #read(index) {
-    const texts = this.names.map((name, order) => {
-      const value = this.#valueOf(name, index);
-      return value === undefined ? "" : `<span class="reading reading-${(order % 6) + 1}"><i></i>${escape(label(name, this.names))} <b>${this.format(value)}</b></span>`;
+    const texts = this.sources.map(({ key, label, toneNumber }) => {
+      const value = this.#valueOf(key, index);
+      return value === undefined ? "" : `<span class="reading reading-${toneNumber}"><i></i>${escape(label)} <b>${this.format(value)}</b></span>`;
     });
     const at = index === null || index === undefined ? "" : `<span class="reading reading-x">${this.page.axisText(this.drawn.columns[0][index])}</span>`;
     this.readings.innerHTML = at + texts.join("");
   }
 
-  #valueOf(name, index) {
+  #valueOf(key, index) {
     let best;
     let bestAt = -1;
     const end = index ?? this.drawn.columns[0].length - 1;
     this.drawn.styles.forEach((style, column) => {
-      if (style.name !== name || style.isExtra) return;
+      if (style.key !== key || style.isExtra) return;
       const values = this.drawn.columns[column + 1];
       for (let at = end; at > bestAt; at -= 1) {
         if (values[at] !== null && values[at] !== undefined) { best = values[at]; bestAt = at; break; }
@@ -121,11 +133,6 @@ function padded(u, low, high) {
 
 function paddedLog(u, low, high) {
   return low === null ? [0.1, 1] : [low / 1.1, high * 1.1];
-}
-
-// What tells the names of a panel apart: the part that differs; the unit stands on the axis.
-function label(name, names) {
-  return distinct(name, names).replace(/_bytes$/, "");
 }
 
 function distinct(name, names) {

@@ -2,38 +2,41 @@
 import { colour, faded } from "./colours.js";
 import { ema } from "./smoothing.js";
 
-const PALETTE = ["--chart-1", "--chart-2", "--chart-3", "--chart-4", "--chart-5", "--chart-6"];
 const RAW_SHARE = 0.3; // the raw line under its smoothed one
 const OLD_SHARE = 0.45; // points that a newer attempt replaced
 
+// A source is {store, name, key, tone, dash}: one metric of one run.
 // Returns {columns, styles, marks}: marks are the places where a value was not finite.
-export function lines(store, names, { smoothing, isLog }) {
+export function lines(sources, { smoothing, isLog }) {
   const drawing = { tables: [], styles: [], marks: [], isLog };
-  names.forEach((name, index) => {
-    const tone = PALETTE[index % PALETTE.length];
-    const parts = store.parts(name);
-    for (const part of parts) {
-      drawing.marks.push(...part.marks);
-      if (part.superseded) add(drawing, part.x, part.values, { name, stroke: faded(tone, OLD_SHARE), width: 1, dash: [2, 3], isExtra: true });
-    }
-    for (const rank of new Set(parts.map((part) => part.rank))) {
-      const live = parts.filter((part) => !part.superseded && part.rank === rank);
-      addLive(drawing, live.flatMap((part) => part.x), live.flatMap((part) => part.values), { name, tone, smoothing, span: spanOf(store, names) });
-    }
-  });
+  const span = spanOf(sources);
+  for (const source of sources) addSource(drawing, source, { smoothing, span });
   return { columns: drawing.tables.length ? uPlot.join(drawing.tables) : [[]], styles: drawing.styles, marks: drawing.marks };
 }
 
-function spanOf(store, names) {
-  const ends = names.flatMap((name) => store.parts(name)).filter(({ x }) => x.length > 0).flatMap(({ x }) => [x[0], x.at(-1)]);
+function addSource(drawing, source, how) {
+  const { key, tone } = source;
+  const parts = source.store.parts(source.name);
+  for (const part of parts) {
+    drawing.marks.push(...part.marks);
+    if (part.superseded) add(drawing, part.x, part.values, { key, stroke: faded(tone, OLD_SHARE), width: 1, dash: [2, 3], isExtra: true });
+  }
+  for (const rank of new Set(parts.map((part) => part.rank))) {
+    const live = parts.filter((part) => !part.superseded && part.rank === rank);
+    addLive(drawing, live.flatMap((part) => part.x), live.flatMap((part) => part.values), source, how);
+  }
+}
+
+function spanOf(sources) {
+  const ends = sources.flatMap(({ store, name }) => store.parts(name)).filter(({ x }) => x.length > 0).flatMap(({ x }) => [x[0], x.at(-1)]);
   return Math.max(...ends) - Math.min(...ends);
 }
 
-function addLive(drawing, x, values, { name, tone, smoothing, span }) {
+function addLive(drawing, x, values, { key, tone, dash }, { smoothing, span }) {
   const isSmoothed = smoothing > 0 && x.length > 2;
-  if (!isSmoothed) return add(drawing, x, values, { name, stroke: colour(tone), width: 1.4 });
-  add(drawing, x, values, { name, stroke: faded(tone, RAW_SHARE), width: 1, isExtra: true });
-  return add(drawing, x, ema(x, values, smoothing, span), { name, stroke: colour(tone), width: 1.7 });
+  if (!isSmoothed) return add(drawing, x, values, { key, stroke: colour(tone), width: 1.4, dash });
+  add(drawing, x, values, { key, stroke: faded(tone, RAW_SHARE), width: 1, isExtra: true });
+  return add(drawing, x, ema(x, values, smoothing, span), { key, stroke: colour(tone), width: 1.7, dash });
 }
 
 function add({ tables, styles, isLog }, x, values, style) {

@@ -63,6 +63,19 @@ export class Store {
     return this.series.get(name)?.parts ?? [];
   }
 
+  // Where on the axis a step of an attempt stands, read off the first of these curves that has it.
+  positionOf(names, { attempt, step }) {
+    for (const name of names) {
+      for (const part of this.parts(name)) {
+        if (part.superseded || (attempt !== null && part.attempt !== attempt)) continue;
+        const { x, steps } = part;
+        if (steps.length === 0 || step < steps[0] || step > steps.at(-1)) continue;
+        return between(steps, x, step);
+      }
+    }
+    return null;
+  }
+
   // Where each attempt but the first begins on the curves that are shown.
   attemptStarts() {
     const starts = new Map();
@@ -74,4 +87,17 @@ export class Store {
     }
     return [...starts].filter(([attempt]) => attempt > 1).map(([attempt, x]) => ({ attempt, x }));
   }
+}
+
+// The value of `x` at a step between the steps that are known, which rise.
+function between(steps, x, step) {
+  let low = 0;
+  let high = steps.length - 1;
+  while (high - low > 1) {
+    const middle = (low + high) >> 1;
+    if (steps[middle] <= step) low = middle;
+    else high = middle;
+  }
+  if (steps[high] === steps[low]) return x[low];
+  return x[low] + ((x[high] - x[low]) * (step - steps[low])) / (steps[high] - steps[low]);
 }

@@ -39,3 +39,11 @@ export function formatter(unit) {
   if (unit === "share") return (value) => (Number.isFinite(value) ? `${three(value * 100)} %` : three(value));
   return three;
 }
+
+// A duration, to about two digits.
+export function lasting(seconds) {
+  const size = Math.abs(seconds);
+  if (size < 60) return `${Number(seconds.toPrecision(3))} s`;
+  const [unit, length] = [["d", 86400], ["h", 3600], ["min", 60]].find(([, whole]) => size >= whole);
+  return `${Number((seconds / length).toPrecision(3))} ${unit}`;
+}
