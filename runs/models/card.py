@@ -4,6 +4,7 @@ from typing import ClassVar
 
 from django.conf import settings
 from django.db import models
+from django.utils.translation import gettext_lazy as _
 
 from controlplane.common.models import Project
 
@@ -11,7 +12,19 @@ from controlplane.common.models import Project
 class Card(models.Model):
     """What a team wrote down before training; `data` holds the typed fields of `safehold.planning`."""
 
+    class Pilot(models.TextChoices):
+        """What a card made from another one is for."""
+
+        NONE = "", _("No pilot")
+        SHRUNK = "pilot", _("Pilot")
+        MIX = "mix_pilot", _("Mix pilot")
+
     project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="cards")
+    # The card that a pilot was made from.
+    parent = models.ForeignKey(
+        "self", null=True, blank=True, on_delete=models.PROTECT, related_name="pilots"
+    )
+    pilot = models.CharField(max_length=10, choices=Pilot, default="", db_default="", blank=True)
     name = models.CharField(max_length=120)
     question = models.TextField(blank=True)
     stage = models.CharField(max_length=20, default="pretrain")
