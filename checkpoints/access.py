@@ -3,20 +3,22 @@
 from checkpoints.models import Checkpoint
 from controlplane.common import access
 from controlplane.common.errors import NotFound
-from controlplane.common.models import Role, User
+from controlplane.common.models import User
+from controlplane.common.rights import CHANGES, READ
 
 _LARGEST_ID = 2**63 - 1
 
 
 def checkpoint_for(
-    user: User, checkpoint_id: int, *, change: bool = False, manifest: bool = False
+    user: User, checkpoint_id: int, *, change: bool = False, act: str = "", manifest: bool = False
 ) -> Checkpoint:
     """Return the checkpoint that this person may see, or with `change` may act on.
 
     Args:
         user: Who asks.
         checkpoint_id: Any number.
-        change: Whether the person wants to act on it.
+        change: Whether the person wants to act on it somehow.
+        act: How, as in `controlplane.common.rights`; needed where not every operator may.
         manifest: Load the manifest too; it can take megabytes.
 
     Raises:
@@ -29,8 +31,15 @@ def checkpoint_for(
     )
     found = rows.filter(pk=checkpoint_id).first() if 0 < checkpoint_id <= _LARGEST_ID else None
     if found is None:
-        raise NotFound(
-            f"There is no checkpoint {checkpoint_id}, or you are no member of its project."
+        raise _not_found(checkpoint_id)
+    try:
+        access.require(
+            user, found.run.project_id, act or (CHANGES["checkpoint"] if change else READ)
         )
-    access.require(user, found.run.project_id, Role.OPERATOR if change else Role.VIEWER)
+    except NotFound:  # in the very words that a missing one gives
+        raise _not_found(checkpoint_id) from None
     return found
+
+
+def _not_found(checkpoint_id: int) -> NotFound:
+    return NotFound(f"There is no checkpoint {checkpoint_id}, or you are no member of its project.")

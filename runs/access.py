@@ -6,57 +6,75 @@ from django.db.models import Model, QuerySet
 
 from controlplane.common import access
 from controlplane.common.errors import NotFound
-from controlplane.common.models import Role, User
+from controlplane.common.models import User
+from controlplane.common.rights import CHANGES, READ
 from runs.models import Attempt, Card, Config, PreflightReport, Run
 
 Object = TypeVar("Object", bound=Model)
 
 
-def run_for(user: User, run_id: int, *, change: bool = False) -> Run:
+def run_for(user: User, run_id: int, *, change: bool = False, act: str = "") -> Run:
     """Return the run that this person may see, or with `change` may act on.
+
+    Args:
+        user: Who asks.
+        run_id: Any number.
+        change: Whether it is to be changed somehow.
+        act: How, as in `controlplane.common.rights`; needed where not every operator may.
 
     Raises:
         NotFound: There is none, or the person is no member of its project.
         Forbidden: The person may see it, but not act.
     """
     found = _one(Run.objects.select_related("project", "card", "config"), run_id, "run")
-    _require(user, found.project_id, change, f"run {run_id}")
+    _require(user, found.project_id, _needed("run", change, act), f"run {run_id}")
     return found
 
 
-def attempt_for(user: User, attempt_id: int, *, change: bool = False) -> Attempt:
+def attempt_for(user: User, attempt_id: int, *, change: bool = False, act: str = "") -> Attempt:
     """Return the attempt with its run; the rights are those of `run_for`."""
     found = _one(Attempt.objects.select_related("run__project"), attempt_id, "attempt")
-    _require(user, found.run.project_id, change, f"attempt {attempt_id}")
+    _require(user, found.run.project_id, _needed("attempt", change, act), f"attempt {attempt_id}")
     return found
 
 
-def card_for(user: User, card_id: int, *, change: bool = False) -> Card:
+def card_for(user: User, card_id: int, *, change: bool = False, act: str = "") -> Card:
     """Return the card; the rights are those of `run_for`."""
     found = _one(Card.objects.select_related("project", "owner"), card_id, "card")
-    _require(user, found.project_id, change, f"card {card_id}")
+    _require(user, found.project_id, _needed("card", change, act), f"card {card_id}")
     return found
 
 
-def config_for(user: User, config_id: int, *, change: bool = False) -> Config:
+def config_for(user: User, config_id: int, *, change: bool = False, act: str = "") -> Config:
     """Return the config; the rights are those of `run_for`."""
     found = _one(Config.objects.select_related("project", "card"), config_id, "config")
-    _require(user, found.project_id, change, f"config {config_id}")
+    _require(user, found.project_id, _needed("config", change, act), f"config {config_id}")
     return found
 
 
-def report_for(user: User, report_id: int, *, change: bool = False) -> PreflightReport:
+def report_for(
+    user: User, report_id: int, *, change: bool = False, act: str = ""
+) -> PreflightReport:
     """Return the preflight report; the rights are those of `run_for`."""
     reports = PreflightReport.objects.select_related("config__project")
     found = _one(reports, report_id, "preflight report")
-    _require(user, found.config.project_id, change, f"preflight report {report_id}")
+    _require(
+        user,
+        found.config.project_id,
+        _needed("preflight report", change, act),
+        f"preflight report {report_id}",
+    )
     return found
 
 
-def _require(user: User, project_id: int, change: bool, named: str) -> None:
+def _needed(noun: str, change: bool, act: str) -> str:
+    return act or (CHANGES[noun] if change else READ)
+
+
+def _require(user: User, project_id: int, act: str, named: str) -> None:
     """Pass or raise; an outsider reads the very words that a missing object gives."""
     try:
-        access.require(user, project_id, Role.OPERATOR if change else Role.VIEWER)
+        access.require(user, project_id, act)
     except NotFound:
         raise _not_found(named) from None
 

@@ -14,7 +14,7 @@ from channels.generic.websocket import AsyncWebsocketConsumer
 
 from controlplane.common import access as rights
 from controlplane.common.errors import SafeholdError
-from controlplane.common.models import Role
+from controlplane.common.rights import READ
 from runs import access, live
 from runs.watching import RunWatch
 
@@ -105,7 +105,7 @@ class ProjectConsumer(PacedConsumer):
 
     def check(self) -> None:
         project_id = self.scope["url_route"]["kwargs"]["project_id"]
-        rights.require(self.scope["user"], project_id, Role.VIEWER)
+        rights.require(self.scope["user"], project_id, READ)
         self.group = live.project_group(project_id)
         self.rows: dict[str, dict[str, Any]] = {}
 

@@ -11,7 +11,7 @@ from checkpoints.models import Checkpoint
 from checkpoints.services import moves, verification
 from checkpoints.services.saves import Save, read_save
 from checkpoints.states import UNDER_WRITER, State
-from controlplane.common import audit
+from controlplane.common import access, audit
 from controlplane.common.errors import Conflict, Forbidden
 from controlplane.common.models import User
 from runs.models import Attempt
@@ -74,13 +74,15 @@ def fail_interrupted(*, checkpoint: Checkpoint) -> None:
 @transaction.atomic
 def pin(*, checkpoint: Checkpoint, user: User, is_pinned: bool) -> None:
     """Keep the checkpoint from every clean-up, or no longer."""
+    act = "checkpoint.pin" if is_pinned else "checkpoint.unpin"
+    access.require(user, checkpoint.run.project_id, act)
     changed = Checkpoint.objects.filter(pk=checkpoint.pk).exclude(is_pinned=is_pinned)
     if not changed.update(is_pinned=is_pinned):
         return
     checkpoint.is_pinned = is_pinned
     audit.record(
         actor=user,
-        action="checkpoint.pin" if is_pinned else "checkpoint.unpin",
+        action=act,
         object=checkpoint,
         project_id=checkpoint.run.project_id,
         data={"run": checkpoint.run_id, "step": checkpoint.step},

@@ -9,7 +9,7 @@ from django.utils import timezone
 from checkpoints.models import Checkpoint, Verification
 from checkpoints.services import moves
 from checkpoints.states import State, after_verification
-from controlplane.common import audit
+from controlplane.common import access, audit
 from controlplane.common.errors import Conflict
 from controlplane.common.models import User
 from controlplane.common.queue import wake
@@ -30,6 +30,8 @@ def request(*, checkpoint: Checkpoint, user: User | None = None) -> Verification
     Raises:
         Conflict: There are no bytes to verify.
     """
+    if user is not None:
+        access.require(user, checkpoint.run.project_id, "checkpoint.verify")
     if not checkpoint.is_saved:
         raise Conflict(
             f"Checkpoint {checkpoint.pk} is {checkpoint.state}: there is nothing to verify.",

@@ -66,7 +66,7 @@ def create(request: HttpRequest, body: RunIn) -> Any:
     user = caller(request)
 
     def make() -> dict[str, Any]:
-        config = access.config_for(user, body.config, change=True)
+        config = access.config_for(user, body.config, act="run.create")
         card = access.card_for(user, body.card) if body.card is not None else None
         return run_shape(
             runs.create_run(

@@ -7,7 +7,7 @@ from django.db import transaction
 
 from controlplane.common import access, audit
 from controlplane.common.errors import Invalid
-from controlplane.common.models import Project, Role, User
+from controlplane.common.models import Project, User
 from runs.models import Card, CardChange
 from runs.services.configs import refusal
 from safehold.config import ConfigInvalid, flatten
@@ -40,7 +40,7 @@ def create_card(
     Raises:
         Invalid: A field cannot be used; `fields` names it.
     """
-    access.require(user, project.pk, Role.OPERATOR)
+    access.require(user, project.pk, "card.create")
     values = _checked({"name": name, "question": question, "stage": stage, "data": data or {}})
     card = Card.objects.create(project=project, owner=user, **values)
     audit.record(actor=user, action="card.create", object=card, data={"name": card.name})
@@ -72,7 +72,7 @@ def update_card(
     Raises:
         Invalid: A field cannot be used; `fields` names it.
     """
-    access.require(user, card.project_id, Role.OPERATOR)
+    access.require(user, card.project_id, "card.update")
     held = Card.objects.select_for_update(no_key=True).get(pk=card.pk)
     given = {"name": name, "question": question, "stage": stage, "data": data}
     before = {key: getattr(held, key) for key in given}

@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from controlplane.common import access, audit
 from controlplane.common.errors import Conflict, Invalid
-from controlplane.common.models import Project, Role, User
+from controlplane.common.models import Project, User
 from runs.models import Card, Config
 from safehold.config import (
     Change,
@@ -47,7 +47,7 @@ def create_config(
     Raises:
         Invalid: It is no run config; `fields` has every fault by its dotted path.
     """
-    access.require(user, project.pk, Role.OPERATOR)
+    access.require(user, project.pk, "config.create")
     for noun, thing in (("card", card), ("parent", parent)):
         if thing is not None and thing.project_id != project.pk:
             raise Invalid(
@@ -113,7 +113,7 @@ def freeze(*, user: User, config: Config) -> Config:
     Raises:
         Conflict: The stored document no longer matches its digest.
     """
-    access.require(user, config.project_id, Role.OPERATOR)
+    access.require(user, config.project_id, "config.freeze")
     held = Config.objects.select_for_update(no_key=True).get(pk=config.pk)
     if config_hash(held.document) != held.hash:
         raise Conflict(f"The document of config {held.pk} does not match its digest {held.hash}.")

@@ -7,7 +7,7 @@ from django.db import transaction
 
 from controlplane.common import access, audit
 from controlplane.common.errors import Invalid
-from controlplane.common.models import Project, Role, User
+from controlplane.common.models import Project, User
 from runs.models import Card, Config, Run
 from runs.services import events, launcher_choice, resume_points
 
@@ -42,7 +42,7 @@ def create_run(
         Invalid: Config, card or parent belong to another project, the checkpoint lacks a fact, or the config is for
             another launcher.
     """
-    access.require(user, project.pk, Role.OPERATOR)
+    access.require(user, project.pk, "run.create")
     card = card or config.card
     for noun, thing in (("config", config), ("card", card), ("parent", parent)):
         if thing is not None and thing.project_id != project.pk:

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from controlplane.common import access, audit
 from controlplane.common.errors import Conflict, Invalid
-from controlplane.common.models import Role, User
+from controlplane.common.models import User
 from controlplane.common.queue import wake
 from runs.models import Attempt, Config, PreflightReport, Run
 from runs.services import checking, dry_runs, events, launcher_choice, runs
@@ -35,7 +35,7 @@ def request(*, config: Config, user: User, only: Sequence[str] = ()) -> Prefligh
     Raises:
         Invalid: A name in `only` is unknown.
     """
-    access.require(user, config.project_id, Role.OPERATOR)
+    access.require(user, config.project_id, "preflight.request")
     groups = _groups(only)
     report = PreflightReport.objects.create(
         config=config, config_hash=config.hash, requested_by=user, only=list(only)
@@ -71,7 +71,7 @@ def launch(*, run: Run, user: User, report: PreflightReport | None = None) -> At
         Invalid: A check failed; `findings` says which, `fields` at which field.
         Conflict: Preflight is still reading the data.
     """
-    access.require(user, run.project_id, Role.OPERATOR)
+    access.require(user, run.project_id, "run.launch")
     if not run.attempts.exists():
         asked = report or gate(config=run.config, launcher=run.launcher, user=user)
         _pass_gate(run, asked, user)

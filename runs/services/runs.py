@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from controlplane.common import access, audit
 from controlplane.common.errors import Conflict
-from controlplane.common.models import Role, User
+from controlplane.common.models import User
 from controlplane.common.queue import wake
 from runs import states
 from runs.models import Attempt, Command, Run
@@ -32,7 +32,7 @@ def request_launch(*, run: Run, user: User) -> Attempt:
     Raises:
         Conflict: The run has ended before; resume it instead.
     """
-    held = _held(run, user)
+    held = _held(run, user, "run.launch")
     newest = held.attempts.first()
     if newest is not None and newest.is_over:
         raise Conflict(f"Run {held.pk} was launched before; resume it, or fork it.")
@@ -51,7 +51,7 @@ def request_stop(*, run: Run, user: User, reason: str = "", force: bool = False)
     Raises:
         Conflict: The run was never launched.
     """
-    held = _held(run, user)
+    held = _held(run, user, "run.force_stop" if force else "run.stop")
     newest = held.attempts.first()
     if newest is None:
         raise Conflict(f"Run {held.pk} was never launched; there is nothing to stop.")
@@ -73,7 +73,7 @@ def request_pause(*, run: Run, user: User, reason: str = "") -> None:
     Raises:
         Conflict: No attempt is open, or it is being stopped.
     """
-    held = _held(run, user)
+    held = _held(run, user, "run.pause")
     attempt = _open_attempt(held)
     if attempt is None:
         raise Conflict(f"Run {held.pk} is not running; there is nothing to pause.")
@@ -100,7 +100,7 @@ def request_resume(*, run: Run, user: User, from_checkpoint: Checkpoint | None =
     Raises:
         Conflict: It finished, was never launched, or another checkpoint is asked for while an attempt is open.
     """
-    held = _held(run, user)
+    held = _held(run, user, "run.resume")
     newest = held.attempts.first()
     if newest is None:
         raise Conflict(f"Run {held.pk} was never launched; launch it.")
@@ -119,7 +119,7 @@ def request_save(*, run: Run, user: User) -> Command:
     Raises:
         Conflict: No trainer is there.
     """
-    held = _held(run, user)
+    held = _held(run, user, "attempt.save")
     attempt = _open_attempt(held)
     if attempt is None or attempt.state != states.State.RUNNING:
         raise Conflict(f"Run {held.pk} is not training; there is nothing to save.")
@@ -137,9 +137,9 @@ def settle(*, run: Run) -> bool:
     return True
 
 
-def _held(run: Run, user: User) -> Run:
+def _held(run: Run, user: User, act: str) -> Run:
     """Return the row, locked: acts on one run queue behind each other. Rows are locked run, then attempt."""
-    access.require(user, run.project_id, Role.OPERATOR)
+    access.require(user, run.project_id, act)
     return Run.objects.select_for_update(no_key=True).get(pk=run.pk)
 
 

@@ -38,7 +38,7 @@ def new_card(request: HttpRequest) -> HttpResponse:
     project = current_project(request)
     if project is None:
         return render(request, "runs/no_project.html")
-    require(caller(request), project.pk, Role.OPERATOR)
+    require(caller(request), project.pk, "card.create")
     if request.method == "GET":
         context = {
             "sections": sections_of({}),

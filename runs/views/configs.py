@@ -42,7 +42,7 @@ def new_config(request: HttpRequest) -> HttpResponse:
     project = current_project(request)
     if project is None:
         return render(request, "runs/no_project.html")
-    require(caller(request), project.pk, Role.OPERATOR)
+    require(caller(request), project.pk, "config.create")
     parent = _chosen(Config, project, request, "parent")
     card = _chosen(Card, project, request, "card") or (parent.card if parent else None)
     around = {"parent": parent, "card": card, "cards": Card.objects.filter(project=project)[:200]}

@@ -9,7 +9,7 @@ from django.views.decorators.http import require_http_methods
 from controlplane.common.access import require
 from controlplane.common.api import caller
 from controlplane.common.errors import SafeholdError
-from controlplane.common.models import Project, Role
+from controlplane.common.models import Project
 from runs import reports
 from runs.forms.launches import LaunchForm, launchers
 from runs.models import Config, PreflightReport, Run
@@ -22,7 +22,7 @@ def new_run(request: HttpRequest) -> HttpResponse:
     project = current_project(request)
     if project is None:
         return render(request, "runs/no_project.html")
-    require(caller(request), project.pk, Role.OPERATOR)
+    require(caller(request), project.pk, "run.create")
     if request.method == "GET":
         return _page(request, project, LaunchForm(project=project, initial=request.GET.dict()))
     form = LaunchForm(request.POST, project=project)

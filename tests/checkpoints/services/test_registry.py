@@ -9,7 +9,7 @@ from checkpoints.services import registry
 from checkpoints.services.registry import AttemptIsOver
 from checkpoints.states import State
 from controlplane.common.errors import Conflict, Invalid
-from controlplane.common.models import AuditEntry
+from controlplane.common.models import AuditEntry, Role
 from runs.models import Event
 from tests.checkpoints.makers import (
     end,
@@ -195,7 +195,7 @@ def test_open_pages_hear_of_it_once_it_is_kept(
 
 def test_a_pin_is_kept_and_audited_once():
     checkpoint = make_checkpoint()
-    user = make_user()
+    user = make_user(Role.OPERATOR, checkpoint.run.project)
     for _ in range(2):
         registry.pin(checkpoint=checkpoint, user=user, is_pinned=True)
     registry.pin(checkpoint=checkpoint, user=user, is_pinned=False)

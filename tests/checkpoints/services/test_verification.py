@@ -9,7 +9,7 @@ from checkpoints.models import Verification
 from checkpoints.services import claims, verification
 from checkpoints.states import State
 from controlplane.common.errors import Conflict
-from controlplane.common.models import AuditEntry
+from controlplane.common.models import AuditEntry, Role
 from runs.models import Event
 from safehold.findings import fail, passed
 from tests.checkpoints.makers import make_checkpoint, save, verify
@@ -32,7 +32,7 @@ def messages(checkpoint) -> list[str]:
 def test_two_requests_are_one_open_verification():
     checkpoint = save(make_attempt(), 100)
     first = verification.request(checkpoint=checkpoint)
-    second = verification.request(checkpoint=checkpoint, user=make_user())
+    second = verification.request(checkpoint=checkpoint, user=make_user(is_superuser=True))
     assert first.pk == second.pk
     with pytest.raises(IntegrityError), transaction.atomic():
         Verification.objects.create(checkpoint=checkpoint, requested_at=timezone.now())
@@ -77,7 +77,8 @@ def test_verifying_again_keeps_stable():
 
 
 def test_who_asked_is_kept_and_audited():
-    checkpoint, user = make_checkpoint(), make_user()
+    checkpoint = make_checkpoint()
+    user = make_user(Role.OPERATOR, checkpoint.run.project)
     asked = verification.request(checkpoint=checkpoint, user=user)
     assert asked.requested_by == user
     assert AuditEntry.objects.filter(action="checkpoint.verify", actor=user).count() == 1
