@@ -165,7 +165,7 @@ def to_value(spec: FieldSpec, text: str) -> Any:
     """Return typed text as a value; what cannot be read stays text, and validation names the field."""
     readers = {
         "integer": _number, "number": _float, "numbers": _numbers, "words": _words, "shares": _shares, "rows": _rows,
-        "pairs": _pairs, "nested": _nested,
+        "pairs": _pairs, "nested": _nested, "prose": _prose,
     }  # fmt: skip
     if spec.path == "schema_version":
         return _number(text)
@@ -222,6 +222,11 @@ def _shares(text: str) -> dict[str, Any]:
 def _pairs(text: str) -> dict[str, str]:
     pairs = [line.partition("=") for line in text.splitlines() if line.strip()]
     return {name.strip(): value.strip() for name, _, value in pairs}
+
+
+def _prose(text: str) -> str:
+    """Take the line breaks of a browser for ours."""
+    return text.replace("\r\n", "\n")
 
 
 def _nested(text: str) -> Any:

@@ -13,7 +13,7 @@ from pydantic.fields import FieldInfo
 from safehold.config.schema import RunConfig
 
 Form = Literal[
-    "text", "choice", "integer", "number", "flag", "numbers", "words", "shares", "pairs", "rows", "nested"
+    "text", "prose", "choice", "integer", "number", "flag", "numbers", "words", "shares", "pairs", "rows", "nested"
 ]  # fmt: skip
 
 
@@ -27,7 +27,7 @@ class FieldSpec:
         title: Label of a form.
         description: Help text.
         unit: Unit of the value, or empty.
-        form: What is typed: text, choice, integer, number, flag, numbers, words (a command), shares (name = share),
+        form: What is typed: text, prose (several lines), choice, integer, number, flag, numbers, words (a command), shares (name = share),
             pairs (name = text), rows (a list of sections), nested (anything deeper: typed as TOML only).
         choices: Of a choice.
         required: It has no default.

@@ -1,17 +1,16 @@
 """Planning sums: pure functions of numbers, of a card, of a run config."""
 
-from safehold.planning.card import (
-    Acceptance,
-    CardFields,
-    compute_of,
-    memory_of,
-    missing_agreements,
-    parameters_of,
-    parse_card,
-)
+from safehold.planning.card import Acceptance, CardFields, missing_agreements, parse_card, read_card
+from safehold.planning.card_sums import compute_of, memory_of, parameters_of
 from safehold.planning.compute import ComputeEstimate, estimate, training_flops
 from safehold.planning.memory import MemoryLedger, MemoryPlan, checkpoint_bytes, ledger
-from safehold.planning.network import Shape, parameter_count, starting_loss
+from safehold.planning.network import (
+    Shape,
+    active_parameter_count,
+    judge_start,
+    parameter_count,
+    starting_loss,
+)
 from safehold.planning.run import RunPlan, plan_run
 
 __all__ = [
@@ -22,9 +21,11 @@ __all__ = [
     "MemoryPlan",
     "RunPlan",
     "Shape",
+    "active_parameter_count",
     "checkpoint_bytes",
     "compute_of",
     "estimate",
+    "judge_start",
     "ledger",
     "memory_of",
     "missing_agreements",
@@ -32,6 +33,7 @@ __all__ = [
     "parameters_of",
     "parse_card",
     "plan_run",
+    "read_card",
     "starting_loss",
     "training_flops",
 ]

@@ -82,10 +82,15 @@ def _memory(config: RunConfig, parameters: int, capacity_bytes: float) -> Memory
         MemoryPlan(
             parameters=parameters,
             precision=config.train.precision,
+            # Autocast, as the reference trainer and most scripts do it: weights and gradients stay in fp32.
+            gradient_precision="fp32",
             layers=config.network.layers,
             hidden=config.network.hidden,
+            ffn_multiple=config.network.ffn_multiple,
+            vocabulary=config.network.vocabulary,
             sequence_length=config.network.sequence_length,
             micro_batch=per_device,
+            accumulation=config.train.accumulation,
             data_parallel=config.compute.devices,
             capacity_bytes=capacity_bytes,
         )
