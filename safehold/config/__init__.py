@@ -7,6 +7,7 @@ document = canonical_document(config)      # what is stored; `config_hash(docume
 from safehold.config.canonical import canonical_document, canonical_json, config_hash, family_hash
 from safehold.config.diff import Change, diff, flatten
 from safehold.config.errors import ConfigError, ConfigInvalid
+from safehold.config.factors import Comparison, Factor, compare
 from safehold.config.fields import FieldSpec, all_fields, field_at, fields_of
 from safehold.config.reading import Format, read_document, read_file, read_text
 from safehold.config.schema import SCHEMA_VERSION, RunConfig
@@ -16,14 +17,17 @@ from safehold.config.writing import to_toml
 __all__ = [
     "SCHEMA_VERSION",
     "Change",
+    "Comparison",
     "ConfigError",
     "ConfigInvalid",
+    "Factor",
     "FieldSpec",
     "Format",
     "RunConfig",
     "all_fields",
     "canonical_document",
     "canonical_json",
+    "compare",
     "config_hash",
     "diff",
     "family_hash",

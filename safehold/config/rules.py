@@ -61,13 +61,30 @@ def minimum_below_peak(config: RunConfig) -> Iterator[ConfigError]:
 def warmup_fits(config: RunConfig) -> Iterator[ConfigError]:
     """Warmup and the decay after it fit into `steps`; a decay needs at least one step."""
     warmup, steps = config.optimizer.warmup_steps, config.train.steps
-    decay = 0 if config.optimizer.schedule == "constant" else 1
+    decay = 0 if config.optimizer.schedule == "constant" else max(1, config.optimizer.decay_steps)
     if warmup + decay > steps:
         yield _steps(
             "optimizer.warmup_steps",
             f"Warmup plus decay exceeds the run: {warmup} warmup steps of {steps} steps leave no room "
             f"for the {config.optimizer.schedule} schedule.",
             "Lower optimizer.warmup_steps or raise train.steps.",
+        )
+
+
+def three_parts_have_a_decay(config: RunConfig) -> Iterator[ConfigError]:
+    """`decay_steps` is given for the schedule `three_part`, and for no other."""
+    decay, schedule = config.optimizer.decay_steps, config.optimizer.schedule
+    if schedule == "three_part" and not decay:
+        yield _steps(
+            "optimizer.decay_steps",
+            "The three-part schedule has no decay.",
+            f"About a fifth of the run is usual: {max(1, config.train.steps // 5)}.",
+        )
+    elif decay and schedule != "three_part":
+        yield _steps(
+            "optimizer.decay_steps",
+            f"The {schedule} schedule has no part of its own for the decay; it is {decay}.",
+            'Set it to 0, or optimizer.schedule = "three_part".',
         )
 
 
@@ -160,6 +177,7 @@ RULES: tuple[Callable[[RunConfig], Iterator[ConfigError]], ...] = (
     nodes_divide_devices,
     minimum_below_peak,
     warmup_fits,
+    three_parts_have_a_decay,
     an_anchor_is_written,
     intervals_fit,
     the_section_belongs_to_its_launcher,

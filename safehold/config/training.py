@@ -35,6 +35,24 @@ class Train(Section):
         "Precision", "Of the forward and backward pass; optimizer states stay fp32.", default="bf16"
     )
     eval_every: int = describe("Evaluate every", "0: never.", unit="steps", default=0, ge=0)
+    method: Literal["full", "lora"] = describe(
+        "Method", "All weights are trained, or low-rank adapters beside them.", default="full"
+    )
+    loss_scaling: Literal["dynamic", "static", "none"] = describe(
+        "Loss scaling",
+        "Of fp16, whose gradients would underflow; without effect in bf16 and fp32.",
+        default="dynamic",
+    )
+    divide_loss: bool = describe(
+        "Divide the loss",
+        "The loss of each micro-batch is divided by the accumulation count, so that the sum is a mean.",
+        default=True,
+    )
+    clip_at: Literal["update", "micro_batch"] = describe(
+        "Clip at",
+        "Once after accumulation and before the update, or after every micro-batch.",
+        default="update",
+    )
 
 
 class Optimizer(Section):
@@ -58,13 +76,23 @@ class Optimizer(Section):
         default=0,
         ge=0,
     )
-    schedule: Literal["cosine", "linear", "constant"] = describe(
+    schedule: Literal["cosine", "linear", "three_part", "constant"] = describe(
         "Schedule",
-        "Course of the rate from the end of the warmup to the last step.",
+        "Course of the rate from the end of the warmup to the last step; three_part holds the peak, then decays.",
         default="cosine",
+    )
+    decay_steps: int = describe(
+        "Decay",
+        "Last updates of the three-part schedule; 0 with every other.",
+        unit="steps",
+        default=0,
+        ge=0,
     )
     betas: Annotated[tuple[Beta, Beta], BeforeValidator(as_tuple)] = describe(
         "Betas", "Decay of the first and second moment.", default=(0.9, 0.95)
+    )
+    state_precision: Literal["fp32", "bf16", "fp16"] = describe(
+        "Precision of the states", "Of both moments and the master weights.", default="fp32"
     )
     eps: float = describe(
         "Epsilon", "Added to the root of the second moment.", default=1e-8, gt=0, le=1

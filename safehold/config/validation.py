@@ -30,6 +30,7 @@ STEP_FIELDS = frozenset(
         "train.eval_every",
         "train.accumulation",
         "optimizer.warmup_steps",
+        "optimizer.decay_steps",
         "checkpoint.anchor_every_steps",
         "checkpoint.snapshot_every_steps",
         "log.every",

@@ -13,8 +13,9 @@ from typing import Any
 
 from safehold.config import ConfigError, RunConfig
 from safehold.findings import Finding, Verdict, passed, unknown, verdict
-from safehold.preflight.facts import CheckpointFacts, DataFacts, TokenizerFacts
+from safehold.preflight.facts import CheckpointFacts, DataFacts, Proven, TokenizerFacts
 from safehold.preflight.visible import storable
+from safehold.rulebook import Observed, Rulebook, Situation, written
 
 logger = logging.getLogger(__name__)
 
@@ -28,6 +29,10 @@ class Facts:
         config_errors: Why it is none.
         data: What a scan of `data.path` met.
         validation: What a scan of `data.validation_path` met; None too where the config names none.
+        rulebook: That of the project; None: as it is written.
+        parent: The config that this one follows; None too where it follows none.
+        observed: What an earlier run showed.
+        proven: Rates and batches of finished runs of the same model family.
     """
 
     config: RunConfig | None = None
@@ -36,6 +41,10 @@ class Facts:
     validation: DataFacts | None = None
     tokenizer: TokenizerFacts | None = None
     checkpoint: CheckpointFacts | None = None
+    rulebook: Rulebook | None = None
+    parent: RunConfig | None = None
+    observed: Observed | None = None
+    proven: tuple[Proven, ...] | None = None
 
 
 Judge = Callable[[Facts], Iterator[Finding]]
@@ -75,6 +84,15 @@ class Report:
             "findings": [storable(finding.to_dict()) for finding in self.findings],
             **self.facts,
         }
+
+
+def by_rules(facts: Facts, family: str) -> Iterator[Finding]:
+    """Yield what the rules of a family say of the config; each check of the group `rules` is one family."""
+    if facts.config is None:
+        yield unknown("The config cannot be read.")
+        return
+    situation = Situation(config=facts.config, parent=facts.parent, observed=facts.observed)
+    yield from (facts.rulebook or written()).judge(family, situation)
 
 
 _REGISTRY: dict[str, Check] = {}

@@ -105,6 +105,15 @@ class TokenizerFacts:
 
 
 @dataclass(frozen=True)
+class Proven:
+    """A finished run of the same model family: its peak rate and global batch are known to work together."""
+
+    run: str
+    lr: float
+    global_batch: int
+
+
+@dataclass(frozen=True)
 class CheckpointFacts:
     """The folder for checkpoints.
 

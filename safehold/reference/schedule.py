@@ -14,7 +14,7 @@ from torch.optim import Optimizer
 
 
 class Schedule:
-    """Warmup, then cosine or linear decay to the minimum, or constant; counted in updates.
+    """Warmup, then cosine or linear decay to the minimum, or the peak held (three_part: until the decay); in updates.
 
     Args:
         settings: The config's `[optimizer]`.
@@ -26,6 +26,7 @@ class Schedule:
         self.minimum = float(settings.get("min_lr", 0.0))
         self.num_warmup = int(settings.get("warmup_steps", 0))
         self.kind = str(settings.get("schedule", "cosine"))
+        self.num_decay = int(settings.get("decay_steps", 0))
         self.num_updates = num_updates
         self.last_update = 0
 
@@ -35,9 +36,12 @@ class Schedule:
             return self.peak * update / (self.num_warmup + 1)
         if self.kind == "constant":
             return self.peak
-        done = update - 1 - self.num_warmup
-        share = min(1.0, done / max(1, self.num_updates - self.num_warmup))
-        left = 1 - share if self.kind == "linear" else (1 + math.cos(math.pi * share)) / 2
+        num_held = (
+            self.num_updates - self.num_decay if self.kind == "three_part" else self.num_warmup
+        )
+        done = max(0, update - 1 - num_held)
+        share = min(1.0, done / max(1, self.num_updates - num_held))
+        left = (1 + math.cos(math.pi * share)) / 2 if self.kind == "cosine" else 1 - share
         return self.minimum + (self.peak - self.minimum) * left
 
     def set(self, optimizer: Optimizer, update: int) -> float:

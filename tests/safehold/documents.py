@@ -19,7 +19,7 @@ def make_document(**changes: Any) -> dict[str, Any]:
         "data": {"path": "/data/corpus"},
         "tokenizer": {"path": "/data/corpus/tokenizer.json"},
         "train": {"steps": 20, "global_batch": 8},
-        "optimizer": {"lr": 3e-4, "warmup_steps": 2},
+        "optimizer": {"lr": 3e-4, "min_lr": 3e-5, "warmup_steps": 1},
         "checkpoint": {"root": "/checkpoints", "anchor_every_steps": 10},
     }
     for name, value in changes.items():

@@ -30,7 +30,7 @@ def test_the_hash_names_its_algorithm() -> None:
 def test_the_hash_is_stable_over_releases() -> None:
     assert (
         config_hash(make_config())
-        == "blake3:39f456ae4c07aaa55d6b202cf5728024d2ff48534e8cb19dda8108b40eb59991"
+        == "blake3:dd2ac51ca680529dd3839178865c675bf01fc41e268a7a9a7e1bb3b69f96a263"
     )
 
 
@@ -70,7 +70,7 @@ def test_a_number_that_is_not_finite_has_no_canonical_form() -> None:
 
 def test_the_family_is_the_shape_without_the_data() -> None:
     plain = family_hash(make_config())
-    assert family_hash(make_config(data__path="/other", optimizer__lr=1e-5)) == plain
+    assert family_hash(make_config(data__path="/other", optimizer__lr=1e-4)) == plain
     assert family_hash(make_config(network__layers=3)) != plain
     assert family_hash(canonical_document(make_config())) == plain
 

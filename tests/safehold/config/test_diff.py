@@ -26,7 +26,20 @@ def test_lists_are_compared_whole() -> None:
     assert (change.path, change.new) == ("optimizer.betas", [0.9, 0.99])
 
 
-def test_a_field_that_one_side_lacks_is_a_change() -> None:
+def test_a_field_that_one_side_lacks_stands_for_its_default() -> None:
     older = canonical_document(make_config())
     del older["log"]
-    assert diff(older, make_config()) == [Change("log.every", None, 1, "steps")]
+    assert diff(older, make_config()) == []
+    assert diff(older, make_config(log__every=2)) == [Change("log.every", 1, 2, "steps")]
+
+
+def test_a_field_without_a_default_that_one_side_lacks_is_a_change() -> None:
+    older = canonical_document(make_config())
+    del older["train"]["steps"]
+    assert diff(older, make_config()) == [Change("train.steps", None, 20, "steps")]
+
+
+def test_a_change_says_how_many_times_as_large_it_is() -> None:
+    (change,) = diff(make_config(), make_config(train__global_batch=16))
+    assert change.growth == 2
+    assert Change("train.divide_loss", True, False, "").growth is None

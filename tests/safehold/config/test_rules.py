@@ -18,6 +18,8 @@ from tests.safehold.documents import make_document
         ({"compute__devices": 4, "compute__nodes": 3}, "compute.nodes"),
         ({"optimizer__min_lr": 1e-3}, "optimizer.min_lr"),
         ({"optimizer__warmup_steps": 20}, "optimizer.warmup_steps"),
+        ({"optimizer__schedule": "three_part"}, "optimizer.decay_steps"),
+        ({"optimizer__decay_steps": 3}, "optimizer.decay_steps"),
         (
             {"optimizer__warmup_steps": 21, "optimizer__schedule": "constant"},
             "optimizer.warmup_steps",

@@ -27,7 +27,7 @@ def test_groups_and_codes_choose() -> None:
 
 def test_an_unknown_name_is_refused_with_the_groups() -> None:
     with pytest.raises(
-        ValueError, match="no check memoryy; groups are checkpoint, config, data, tokenizer"
+        ValueError, match="no check memoryy; groups are checkpoint, config, data, rules, tokenizer"
     ):
         run_checks(Facts(), ["memoryy"])
 

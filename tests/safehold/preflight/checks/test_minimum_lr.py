@@ -1,0 +1,24 @@
+from safehold.preflight import Facts, run_checks
+from tests.safehold.documents import make_config
+
+
+def test_a_value_within_its_span_passes() -> None:
+    report = run_checks(Facts(config=make_config()), ["CONF-5.minimum_lr"])
+    assert (report.verdict, {one.code for one in report.findings}) == (
+        "pass",
+        {"CONF-5.minimum_lr"},
+    )
+
+
+def test_a_value_outside_warns_with_the_span_beside_its_field() -> None:
+    report = run_checks(Facts(config=make_config(optimizer__min_lr=0.0)), ["CONF-5.minimum_lr"])
+    (finding,) = [one for one in report.findings if one.severity == "warn"]
+    assert finding.evidence["field"] == "optimizer.min_lr"
+    assert finding.evidence["span"] in finding.message or finding.evidence["rule"].startswith(
+        "minimum_lr."
+    )
+
+
+def test_without_a_config_it_is_unknown() -> None:
+    (finding,) = run_checks(Facts(), ["CONF-5.minimum_lr"]).findings
+    assert finding.severity == "unknown"

@@ -1,0 +1,23 @@
+from safehold.preflight import Facts, run_checks
+from tests.safehold.documents import make_config
+
+
+def test_a_value_within_its_span_passes() -> None:
+    report = run_checks(Facts(config=make_config()), ["CONF-5.schedule"])
+    assert (report.verdict, {one.code for one in report.findings}) == ("pass", {"CONF-5.schedule"})
+
+
+def test_a_value_outside_warns_with_the_span_beside_its_field() -> None:
+    report = run_checks(
+        Facts(config=make_config(optimizer__schedule="constant")), ["CONF-5.schedule"]
+    )
+    (finding,) = [one for one in report.findings if one.severity == "warn"]
+    assert finding.evidence["field"] == "optimizer.schedule"
+    assert finding.evidence["span"] in finding.message or finding.evidence["rule"].startswith(
+        "schedule."
+    )
+
+
+def test_without_a_config_it_is_unknown() -> None:
+    (finding,) = run_checks(Facts(), ["CONF-5.schedule"]).findings
+    assert finding.severity == "unknown"
