@@ -1,15 +1,19 @@
 """Records of the planning and the running: cards, configs, runs, attempts, metrics, findings."""
 
+from runs.models.approval import Approval
 from runs.models.card import Card, CardChange
+from runs.models.change import RunChange
 from runs.models.cluster import Cluster
 from runs.models.config import Config
 from runs.models.event import Command, Event, LogChunk, StateChange
 from runs.models.metric import Journal, MetricBatch, MetricChunk, SampleIds, Series
 from runs.models.preflight import PreflightReport
+from runs.models.rulebook import RulebookValue
 from runs.models.run import Attempt, Run
 from runs.models.sight import Sight
 
 __all__ = [
+    "Approval",
     "Attempt",
     "Card",
     "CardChange",
@@ -22,7 +26,9 @@ __all__ = [
     "MetricBatch",
     "MetricChunk",
     "PreflightReport",
+    "RulebookValue",
     "Run",
+    "RunChange",
     "SampleIds",
     "Series",
     "Sight",

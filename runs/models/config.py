@@ -33,7 +33,11 @@ class Config(models.Model):
         settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+"
     )
     created_at = models.DateTimeField(auto_now_add=True)
+    # From then on the database refuses any change of the row: see the migration that guards it.
     frozen_at = models.DateTimeField(null=True, blank=True)
+    frozen_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
+    )
 
     class Meta:
         ordering: ClassVar = ["-pk"]
@@ -41,6 +45,12 @@ class Config(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def is_production(self) -> bool:
+        """Whether it must be frozen and approved; the document counts as well as the column."""
+        kinds = (self.kind, self.document.get("kind"))
+        return self.Kind.PRODUCTION in kinds
 
     @property
     def short_hash(self) -> str:
