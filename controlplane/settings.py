@@ -1,6 +1,7 @@
 """Settings of the control plane, read once from the environment; docs/reference/configuration.md lists them."""
 
 import os
+from datetime import timedelta
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -23,6 +24,8 @@ SAFEHOLD_CONTACT_LOST_SECONDS = env.integer("SAFEHOLD_CONTACT_LOST_SECONDS", 15,
 SAFEHOLD_PAUSE_HOLD_SECONDS = env.integer("SAFEHOLD_PAUSE_HOLD_SECONDS", 1800)
 SAFEHOLD_STOP_GRACE_SECONDS = env.integer("SAFEHOLD_STOP_GRACE_SECONDS", 60)
 SAFEHOLD_START_TIMEOUT_SECONDS = env.integer("SAFEHOLD_START_TIMEOUT_SECONDS", 600, least=10)
+# Until an attempt whose node answers neither its cluster nor us is given up; its pod is then deleted unconfirmed.
+SAFEHOLD_NODE_LOST_SECONDS = env.integer("SAFEHOLD_NODE_LOST_SECONDS", 300, least=60)
 SAFEHOLD_LATE_METRICS_SECONDS = env.integer("SAFEHOLD_LATE_METRICS_SECONDS", 24 * 3600)
 # How often a verification is begun before it is given up, and when a verified checkpoint is stable: so
 # many healthy steps later, no loss further above its moving average than that share.
@@ -71,6 +74,11 @@ SECURE_REDIRECT_EXEMPT = [
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if _secure else None
 SECURE_REFERRER_POLICY = "same-origin"
 SESSION_COOKIE_HTTPONLY = True
+# A sign-in ends so long after its last use, and at the latest so long after its beginning.
+SESSION_COOKIE_AGE = env.integer("SAFEHOLD_SESSION_SECONDS", 24 * 3600, least=60)
+SAFEHOLD_SESSION_LONGEST_SECONDS = env.integer(
+    "SAFEHOLD_SESSION_LONGEST_SECONDS", 14 * 24 * 3600, least=60
+)
 X_FRAME_OPTIONS = "DENY"
 DATA_UPLOAD_MAX_MEMORY_SIZE = SAFEHOLD_INGEST_MAX_BYTES
 
@@ -85,6 +93,11 @@ INSTALLED_APPS = [
     "channels",
     "ninja",
     "django_htmx",
+    "axes",
+    "allauth",
+    "allauth.account",
+    "allauth.socialaccount",
+    "allauth.socialaccount.providers.openid_connect",
     "controlplane.common",
     "runs",
     "checkpoints",
@@ -100,11 +113,14 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
-    "django.contrib.auth.middleware.LoginRequiredMiddleware",
+    "controlplane.common.sign_ins.SignIns",
+    "controlplane.common.sign_ins.SignInRequired",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "controlplane.common.middleware.ErrorAnswers",
+    "allauth.account.middleware.AccountMiddleware",
+    "axes.middleware.AxesMiddleware",
 ]
 ROOT_URLCONF = "controlplane.urls"
 ASGI_APPLICATION = "controlplane.asgi.application"
@@ -127,15 +143,63 @@ AUTH_USER_MODEL = "common.User"
 LOGIN_URL = "sign_in"
 LOGIN_REDIRECT_URL = "home"
 LOGOUT_REDIRECT_URL = "sign_in"
+AUTHENTICATION_BACKENDS = [
+    "axes.backends.AxesStandaloneBackend",
+    "django.contrib.auth.backends.ModelBackend",
+]
+# Guessing: so many wrong passwords for one account from one address, then a wait.
+AXES_FAILURE_LIMIT = env.integer("SAFEHOLD_SIGN_IN_TRIES", 10, least=1)
+AXES_COOLOFF_TIME = timedelta(seconds=env.integer("SAFEHOLD_SIGN_IN_WAIT_SECONDS", 900, least=1))
+AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
+AXES_LOCKOUT_CALLABLE = "controlplane.views.locked_out"
+AXES_RESET_ON_SUCCESS = True
+AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False
+AXES_DISABLE_ACCESS_LOG = True
+AXES_ENABLE_ADMIN = False
+AXES_VERBOSE = False
+
+# The identity provider of the organisation; none without an issuer.
+SAFEHOLD_OIDC_ISSUER = env.text("SAFEHOLD_OIDC_ISSUER").rstrip("/")
+SAFEHOLD_OIDC_NAME = env.text("SAFEHOLD_OIDC_NAME", "single sign-on")
+SAFEHOLD_OIDC_GROUPS_CLAIM = env.text("SAFEHOLD_OIDC_GROUPS_CLAIM", "groups")
+# GROUP=PROJECT:ROLE or GROUP=administrator, separated by commas.
+SAFEHOLD_OIDC_ROLES = env.text("SAFEHOLD_OIDC_ROLES")
+SAFEHOLD_PASSWORD_SIGN_IN = env.flag("SAFEHOLD_PASSWORD_SIGN_IN", default=True)
+SOCIALACCOUNT_PROVIDERS = {
+    "openid_connect": {
+        "APPS": [
+            {
+                "provider_id": "oidc",
+                "name": SAFEHOLD_OIDC_NAME,
+                "client_id": env.text("SAFEHOLD_OIDC_CLIENT_ID"),
+                "secret": env.text("SAFEHOLD_OIDC_CLIENT_SECRET"),
+                "settings": {
+                    "server_url": SAFEHOLD_OIDC_ISSUER,
+                    "oauth_pkce_enabled": True,
+                    "scope": env.text("SAFEHOLD_OIDC_SCOPES", "openid profile email").split(),
+                },
+            }
+        ]
+    }
+}
+ACCOUNT_ADAPTER = "controlplane.common.oidc.adapters.AccountAdapter"
+SOCIALACCOUNT_ADAPTER = "controlplane.common.oidc.adapters.SocialAdapter"
+ACCOUNT_EMAIL_VERIFICATION = "none"
+ACCOUNT_UNIQUE_EMAIL = False
+ACCOUNT_SIGNUP_FIELDS = ["username*", "email"]
+SOCIALACCOUNT_STORE_TOKENS = False
+
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.Argon2PasswordHasher"]
 AUTH_PASSWORD_VALIDATORS = [
-    {"NAME": f"django.contrib.auth.password_validation.{name}"}
-    for name in (
-        "UserAttributeSimilarityValidator",
-        "MinimumLengthValidator",
-        "CommonPasswordValidator",
-        "NumericPasswordValidator",
-    )
+    {"NAME": f"django.contrib.auth.password_validation.{name}", "OPTIONS": options}
+    for name, options in {
+        "UserAttributeSimilarityValidator": {},
+        "MinimumLengthValidator": {
+            "min_length": env.integer("SAFEHOLD_PASSWORD_LENGTH", 12, least=8)
+        },
+        "CommonPasswordValidator": {},
+        "NumericPasswordValidator": {},
+    }.items()
 ]
 
 
@@ -265,7 +329,7 @@ LOGGING = {
     # A line for every periodic task and every request of ours would bury the events.
     "loggers": {
         name: {"level": "WARNING"}
-        for name in ("celery.beat", "celery.worker.strategy", "celery.app.trace", "httpx")
+        for name in ("celery.beat", "celery.worker.strategy", "celery.app.trace", "httpx", "axes")
     },
 }
 

@@ -15,7 +15,15 @@ from django.utils import timezone
 
 from runs import states
 from runs.models import Attempt, Run
-from runs.services import attempts, commands, contact, events, resume_points, runs
+from runs.services import (
+    attempt_tokens,
+    attempts,
+    commands,
+    contact,
+    events,
+    resume_points,
+    runs,
+)
 from workers import facts, loading, patience, specs
 from workers.launchers.base import Launcher, LauncherError, Observation
 
@@ -117,6 +125,14 @@ def _kill(action: facts.Kill, scene: Scene) -> None:
     attempt = scene.the_attempt
     scene.launcher.kill(attempt.name, attempt.handle)
     _tell_once(scene, "killed", f"Its workload was ended by force. {action.reason}")
+
+
+@carry_out.register
+def _revoke_token(action: facts.RevokeToken, scene: Scene) -> None:
+    with _unchanged(scene) as attempt:
+        attempt_tokens.revoke_token(attempt=attempt)
+    message = "Its token was revoked: what may still live of it can register nothing any more."
+    _tell_once(scene, "token_revoked", message)
 
 
 @carry_out.register

@@ -7,7 +7,8 @@ from django.conf import settings
 from controlplane.common.errors import NotFound
 from runs.models import Cluster
 from runs.services import clusters
-from workers.kube.api import Credentials, Kube
+from workers.kube.api import Kube
+from workers.kube.connecting import Credentials
 from workers.kube.errors import KubeError
 from workers.kube.objects import Place
 from workers.kube.survey import survey

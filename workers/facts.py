@@ -21,6 +21,7 @@ class Limits:
         pause_hold: How long a paused attempt keeps its devices.
         contact_lost: Silence after which contact counts as lost.
         start_timeout: How long launching may fail, or a started trainer stay silent.
+        node_lost: How long the node of a silent trainer may not answer until it is given up.
         retry_command: After a refused command.
     """
 
@@ -29,6 +30,7 @@ class Limits:
     pause_hold: timedelta = timedelta(minutes=30)
     contact_lost: timedelta = timedelta(seconds=15)
     start_timeout: timedelta = timedelta(minutes=10)
+    node_lost: timedelta = timedelta(minutes=5)
     retry_command: timedelta = timedelta(seconds=60)
 
 
@@ -145,6 +147,11 @@ class Kill:
 
 
 @dataclass(frozen=True)
+class RevokeToken:
+    """Take nothing more from the attempt: something of it may live on where nobody can end it."""
+
+
+@dataclass(frozen=True)
 class Fence:
     """Close the name, so that a late start cannot bring the workload to life."""
 
@@ -196,6 +203,6 @@ class Settle:
 
 
 Action = (
-    Submit | RecordHandle | Move | NoteReason | SendCommand | AskStop | Kill | Fence | End
+    Submit | RecordHandle | Move | NoteReason | SendCommand | AskStop | Kill | RevokeToken | Fence | End
     | KeepExit | NoteContactLost | NoteContactRegained | KeepPaused | RequestNextAttempt | Settle
 )  # fmt: skip

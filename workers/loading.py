@@ -51,6 +51,7 @@ def limits() -> facts.Limits:
         pause_hold=timedelta(seconds=settings.SAFEHOLD_PAUSE_HOLD_SECONDS),
         contact_lost=timedelta(seconds=settings.SAFEHOLD_CONTACT_LOST_SECONDS),
         start_timeout=timedelta(seconds=settings.SAFEHOLD_START_TIMEOUT_SECONDS),
+        node_lost=timedelta(seconds=settings.SAFEHOLD_NODE_LOST_SECONDS),
     )
 
 

@@ -8,7 +8,7 @@ docs/explanation/reconciliation.md tells the rules and the bound that the tests 
 from datetime import datetime
 
 from runs.states import LIVE_STATES, OUTSIDE, Desired, Outcome, State
-from workers import endings, exit_records, holding
+from workers import endings, exit_records, holding, taken
 from workers.facts import (
     AT_WORK,
     Action,
@@ -156,8 +156,10 @@ def _alive(run: RunFacts, attempt: AttemptFacts, seen: Observation, now: datetim
     if not attempt.has_handle or seen.where not in {"", attempt.where}:
         contact = [RecordHandle(), *contact]
     contact += _trouble_outside(attempt, seen)
+    if lost := taken.given_up(run, attempt, seen, now):
+        return contact + lost
     if attempt.state is State.STOPPING:
-        return contact + _stop(run, attempt, now)
+        return contact + _stop(run, attempt, seen, now)
     if reason := _why_stop(run, attempt, now):
         return [*contact, Move(State.STOPPING, reason)]
     if attempt.state in {State.WAITING, State.STARTING}:
@@ -202,13 +204,13 @@ def _why_stop(run: RunFacts, attempt: AttemptFacts, now: datetime) -> str:
     return ""
 
 
-def _stop(run: RunFacts, attempt: AttemptFacts, now: datetime) -> list[Action]:
+def _stop(run: RunFacts, attempt: AttemptFacts, seen: Observation, now: datetime) -> list[Action]:
     """Escalate: command, then the launcher's stop, then kill; each by the time since the stop began."""
     if run.is_forced and run.desired is Desired.STOPPED:
-        return [Kill("It was stopped by force.")]
+        return taken.kill(seen, "It was stopped by force.")
     limits, elapsed = run.limits, now - attempt.state_at
     if elapsed >= limits.stop_grace + limits.kill_grace:
-        return [Kill("It did not stop within the grace period.")]
+        return taken.kill(seen, "It did not stop within the grace period.")
     actions = _stop_command(run, attempt)
     # A signal needs no network, so who is not heard gets it at once and has the whole grace to save.
     is_deaf = attempt.last_seen_at is None or now - attempt.last_seen_at > limits.contact_lost

@@ -1,9 +1,9 @@
 """Keeping what a look showed beside the judgement: pods, warnings of the cluster, drift. Nothing is decided by it."""
 
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 from django.utils import timezone
 
@@ -33,7 +33,9 @@ class Shows(Protocol):
         """
         ...
 
-    def drift(self, spec: LaunchSpec, *, known_images: Iterable[str] = ()) -> list[Finding]:
+    def drift(
+        self, spec: LaunchSpec, *, handle: Mapping[str, Any] = {}, known_images: Iterable[str] = ()
+    ) -> list[Finding]:
         """Return where it is not what the spec says.
 
         Raises:
@@ -76,7 +78,9 @@ def _compare(attempt: Attempt, launcher: Shows, shown: Shown) -> None:
     if sight and sight.drift_checked_at and now - sight.drift_checked_at < DRIFT_EVERY:
         return
     spec = specs.spec_of(attempt)
-    found = launcher.drift(spec, known_images=_earlier_images(attempt))
+    found = launcher.drift(
+        spec, handle=attempt.handle, known_images=_earlier_images(attempt)
+    )
     sights.record_drift(
         attempt=attempt,
         findings=[one.to_dict() for one in found],

@@ -16,6 +16,8 @@ PLACES = (
     "/workers/patience.py",
     "/workers/launchers/kubernetes.py",
     "/workers/kube/api.py",
+    "/workers/kube/recent.py",
+    "/workers/kube/writing.py",
     "/runs/services/attempts.py",
     "/runs/services/commands.py",
     "/runs/services/events.py",

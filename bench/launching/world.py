@@ -22,6 +22,7 @@ from tests.fakes.kube import FakeCluster, answers
 from tests.fakes.kube.direct import DirectKube
 from tests.fakes.kube.nodes import Ended
 from workers import launchers, orphans
+from workers.kube import recent
 from workers.kube.objects import Place
 from workers.launchers import kubernetes
 from workers.passes import reconcile_run
@@ -224,12 +225,12 @@ def _hash(document: dict[str, Any]) -> str:
 def simulated(world: World) -> Iterator[Any]:
     """Put the world's launcher, clock and broker in the place of the real ones."""
     launchers.names()
-    before = (launchers._factories, queue._send, kubernetes.SNAPSHOT_SECONDS)
+    before = (launchers._factories, queue._send, recent.SNAPSHOT_SECONDS)
     launchers._factories = {LAUNCHER: lambda: world.launcher}
     queue._send = world.hint
-    kubernetes.SNAPSHOT_SECONDS = -1.0
+    recent.SNAPSHOT_SECONDS = -1.0
     with time_machine.travel(datetime.fromtimestamp(world.cluster.clock(), UTC), tick=False) as now:
         try:
             yield now
         finally:
-            launchers._factories, queue._send, kubernetes.SNAPSHOT_SECONDS = before
+            launchers._factories, queue._send, recent.SNAPSHOT_SECONDS = before

@@ -6,12 +6,13 @@ import yaml
 from tests.fakes.kube import FakeCluster
 from tests.helm.conftest import VALUE_SETS, rendered
 from tests.workers.kube.test_objects import spec
-from workers.kube.api import Credentials, Kube
+from workers.kube import recent
+from workers.kube.api import Kube
+from workers.kube.connecting import Credentials
 from workers.kube.forms import FORMS
 from workers.kube.kinds import POD
 from workers.kube.objects import Place
 from workers.kube.survey import survey
-from workers.launchers import kubernetes
 from workers.launchers.kubernetes import KubernetesLauncher
 
 GROUPS = frozenset({"jobset.x-k8s.io", "kueue.x-k8s.io", "trainer.kubeflow.org"})
@@ -42,7 +43,7 @@ def allowed(rules):
 @pytest.fixture
 def requests_of_a_life(tmp_path, monkeypatch):
     """Every kind of request: start, look, log, stop, kill, fence, clean, for each form, and the watch."""
-    monkeypatch.setattr(kubernetes, "SNAPSHOT_SECONDS", 0.0)
+    monkeypatch.setattr(recent, "SNAPSHOT_SECONDS", 0.0)
     cluster = FakeCluster(custom_groups=GROUPS).start()
     path = cluster.kubeconfig(tmp_path / "kubeconfig")
     kube = Kube(Credentials(kubeconfig=yaml.safe_load(path.read_text())))

@@ -10,6 +10,7 @@ from runs.states import OUTSIDE, Outcome, State, shown
 from tests.workers.test_reconcile import ABSENT, FENCED, NOW, ago, attempt, run
 from workers import facts as f
 from workers import orphans
+from workers.kube import recent
 from workers.launchers.base import Observation, Presence
 from workers.reconcile import decide
 
@@ -147,7 +148,7 @@ def cluster_launcher(tmp_path, monkeypatch):
     from workers.launchers import kubernetes
 
     launchers.names()
-    monkeypatch.setattr(kubernetes, "SNAPSHOT_SECONDS", 0.0)
+    monkeypatch.setattr(recent, "SNAPSHOT_SECONDS", 0.0)
     cluster = FakeCluster().start()
     cluster.runtime.behave(Behaviour(seconds=0))
     launcher = kubernetes.KubernetesLauncher(kube_of(cluster, tmp_path), PLACE)

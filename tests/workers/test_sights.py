@@ -13,6 +13,7 @@ from tests.fakes.kube.nodes import Behaviour
 from tests.safehold.documents import make_config as make_document
 from tests.workers.test_watcher import registered
 from workers import launchers, sights, specs
+from workers.kube import recent
 from workers.launchers import kubernetes
 
 pytestmark = pytest.mark.django_db
@@ -27,7 +28,7 @@ def cluster():
 
 @pytest.fixture
 def launcher(cluster, tmp_path, monkeypatch):
-    monkeypatch.setattr(kubernetes, "SNAPSHOT_SECONDS", 0.0)
+    monkeypatch.setattr(recent, "SNAPSHOT_SECONDS", 0.0)
     registered(cluster, tmp_path)
     return launchers.get("kubernetes:lab")
 
@@ -124,7 +125,7 @@ def test_a_cluster_out_of_sight_holds_nothing_up(attempt, launcher, cluster):
 
 
 def test_one_look_costs_no_list_of_its_own(attempt, launcher, cluster, monkeypatch):
-    monkeypatch.setattr(kubernetes, "SNAPSHOT_SECONDS", 60.0)
+    monkeypatch.setattr(recent, "SNAPSHOT_SECONDS", 60.0)
     cluster.tick(1)
     cluster.server.requests.clear()
     launcher.observe(attempt.name, {})

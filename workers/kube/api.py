@@ -5,15 +5,16 @@ than the request for a list of many pods.
 """
 
 import json
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any, cast
 from urllib.parse import urlencode
 
 import urllib3
-from kubernetes import client, config
+from kubernetes import client
 
 from workers.kube import errors
+from workers.kube.connecting import Credentials, connect
 from workers.kube.kinds import Kind
 
 Json = dict[str, Any]
@@ -22,18 +23,6 @@ CONNECT_SECONDS = 5.0
 READ_SECONDS = 20.0
 PAGE = 500
 FIELD_MANAGER = "safehold"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Credentials:
-    """How to reach one cluster. Exactly one of the three ways is used, in this order."""
-
-    kubeconfig: Mapping[str, Any] | None = field(default=None, repr=False)
-    context: str = ""
-    url: str = ""
-    token: str = field(default="", repr=False)
-    ca_certificate: str = ""
-    is_in_cluster: bool = False
 
 
 @dataclass(frozen=True)
@@ -54,18 +43,19 @@ class Kube:
     def list(self, kind: Kind, namespace: str = "", *, selector: str = "") -> Listing:
         """Return all objects of a kind; "" = of all namespaces.
 
+        It is read in pages of one moment. Where that moment is too old for the server before the last page, it is read
+        again in one piece: half of one moment and half of another would hide what moved between them.
+
         Raises:
             KubeError: It cannot be seen.
         """
-        items: list[Json] = []
         query = {"labelSelector": selector, "limit": str(PAGE)}
-        while True:
-            page = self._json("GET", kind.path(namespace), f"list {kind.plural}", query=query)
-            items += page.get("items") or []
-            metadata = page.get("metadata") or {}
-            if not metadata.get("continue"):
-                return Listing(items, str(metadata.get("resourceVersion") or ""))
-            query["continue"] = metadata["continue"]
+        try:
+            return self._pages(kind, namespace, query)
+        except errors.KubeError as error:
+            if not error.is_expired:
+                raise
+        return self._pages(kind, namespace, {"labelSelector": selector})
 
     def read(self, kind: Kind, namespace: str, name: str) -> Json:
         """Return one object.
@@ -97,7 +87,7 @@ class Kube:
         what = f"change the {kind.name} {name}"
         return self._json(
             "PATCH", kind.path(namespace, name), what,
-            query={"fieldManager": FIELD_MANAGER}, body=change,
+            query={"fieldManager": FIELD_MANAGER, "fieldValidation": "Strict"}, body=change,
             content_type="application/merge-patch+json",
         )  # fmt: skip
 
@@ -186,6 +176,16 @@ class Kube:
         """
         return str(self._json("GET", "/version", "read the version")["gitVersion"])
 
+    def _pages(self, kind: Kind, namespace: str, query: dict[str, str]) -> Listing:
+        items: list[Json] = []
+        while True:
+            page = self._json("GET", kind.path(namespace), f"list {kind.plural}", query=query)
+            items += page.get("items") or []
+            metadata = page.get("metadata") or {}
+            if not metadata.get("continue"):
+                return Listing(items, str(metadata.get("resourceVersion") or ""))
+            query["continue"] = metadata["continue"]
+
     def _json(
         self, method: str, path: str, what: str, *, query: Mapping[str, str] | None = None,
         body: Json | None = None, content_type: str = "application/json",
@@ -236,47 +236,6 @@ class Kube:
             found = {key.lower(): value for key, value in answer.headers.items()}
             raise errors.from_answer(answer.status, text, found, what)
         return cast(urllib3.BaseHTTPResponse, answer)
-
-
-def connect(credentials: Credentials) -> client.ApiClient:
-    """Return the official client for these credentials, with its silent repeats switched off.
-
-    Raises:
-        KubeError: The credentials cannot be read.
-    """
-    settings = client.Configuration()
-    load_from: Any = config
-    loaders: list[tuple[bool, Callable[[], None]]] = [
-        (
-            credentials.kubeconfig is not None,
-            lambda: load_from.load_kube_config_from_dict(
-                dict(credentials.kubeconfig or {}), context=credentials.context or None,
-                persist_config=False,
-                client_configuration=settings,
-            ),
-        ),
-        (credentials.is_in_cluster, lambda: load_from.load_incluster_config(settings)),
-        (bool(credentials.url), lambda: _by_token(credentials, settings)),
-    ]  # fmt: skip
-    try:
-        next(load for applies, load in loaders if applies)()
-    except StopIteration:
-        raise errors.KubeError("The cluster has no credentials.") from None
-    except (config.ConfigException, OSError) as error:
-        raise errors.KubeError(f"The credentials cannot be read: {error}.") from error
-    # A request that broke on the way must come back to us: a DELETE or PUT repeated unseen answers
-    # 404 or 409 for what it did itself.
-    settings.retries = False
-    made = client.ApiClient(settings)
-    made.user_agent = "safehold"
-    return made
-
-
-def _by_token(credentials: Credentials, settings: client.Configuration) -> None:
-    settings.host = credentials.url
-    settings.api_key = {"authorization": f"Bearer {credentials.token}"}
-    if credentials.ca_certificate:
-        settings.ca_cert_data = credentials.ca_certificate
 
 
 def _text(answer: urllib3.BaseHTTPResponse, what: str) -> str:

@@ -4,6 +4,9 @@ from collections.abc import Mapping
 from typing import Any
 
 Json = Mapping[str, Any]
+# How the trainer's container is called: by us, and by the runtimes of Kubeflow Trainer. Statuses are sorted by name,
+# so a sidecar that a webhook put in may stand before it.
+_TRAINERS = ("trainer", "node")
 
 
 def condition(item: Json, type_: str) -> Json | None:
@@ -22,7 +25,15 @@ def is_true(item: Json, type_: str) -> bool:
 def main_status(pod: Json) -> Json:
     """Return the status of the trainer's container; an evicted pod has none."""
     statuses = (pod.get("status") or {}).get("containerStatuses") or []
-    return dict(statuses[0]) if statuses else {}
+    ours = [status for status in statuses if status.get("name") in _TRAINERS]
+    return dict((ours or statuses)[0]) if statuses else {}
+
+
+def has_others_running(pod: Json) -> bool:
+    """Whether containers beside the trainer's run: those that somebody put in, and that end by themselves or never."""
+    name = main_status(pod).get("name")
+    statuses = (pod.get("status") or {}).get("containerStatuses") or []
+    return any("running" in (one.get("state") or {}) for one in statuses if one.get("name") != name)
 
 
 def init_statuses(pod: Json) -> list[Json]:

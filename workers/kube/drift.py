@@ -1,7 +1,7 @@
 """Where a live workload is not what was built from its config, field by field: a pure function over plain JSON.
 
-What the server, its controllers and a queue fill in is no drift; what was asked for and is no longer so is, and so is
-what runs in the pods beside it.
+What was asked for and is no longer so is drift. What a server, its controllers, a queue or an admission webhook put
+beside it (defaults, sidecars, variables, volumes, labels) is not, unless it takes the place of what was asked for.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -10,6 +10,7 @@ from decimal import Decimal
 from typing import Any
 
 from safehold.findings import Finding, fail
+from workers.kube import volumes
 from workers.kube.amounts import same_amount
 from workers.kube.conditions import main_status
 
@@ -17,17 +18,13 @@ Json = Mapping[str, Any]
 CODE = "CONF-2.drift"
 _ADVICE = "Stop the run and launch it again, or ask who changed the object: what it trains is not what was approved."
 _MISSING = object()
+_OTHER = "another value"
 # What tells the entries of a list apart; other lists are compared as they stand.
 _KEYS = ("mountPath", "name", "topologyKey", "manager")
 # A queue suspends and resumes; what is there beside our own labels and annotations is somebody else's.
 _IGNORED = frozenset({"spec.suspend", "metadata.namespace", "apiVersion", "kind"})
-# Here an entry that we did not ask for changes what runs.
-_CLOSED_LISTS = frozenset({"containers", "initContainers", "env", "volumes", "volumeMounts"})
-_CLOSED_KEYS = frozenset(
-    {"args", "command", "env", "envFrom", "initContainers", "lifecycle", "hostNetwork", "hostPID", "hostIPC"}
-)  # fmt: skip
-_BY_CONTROLLERS = ("JOB_COMPLETION_INDEX", "JOBSET_", "PET_", "kube-api-access-")
-_TOKENS_AT = "/var/run/secrets/kubernetes.io/serviceaccount"
+# Beside a command that we gave these are part of what runs.
+_SAME_PROGRAM = ("args", "command")
 
 
 @dataclass(frozen=True)
@@ -41,8 +38,9 @@ class Difference:
 
 
 def drift(
-    built: Json, live: Json, pods: Sequence[Json], *, known_images: Iterable[str] = ()
-) -> list[Finding]:
+    built: Json, live: Json, pods: Sequence[Json], *, known_images: Iterable[str] = (),
+    uid: str = "",
+) -> list[Finding]:  # fmt: skip
     """Return a finding for every field of a workload or its pods that is not as built.
 
     Args:
@@ -50,9 +48,12 @@ def drift(
         live: The same object as the cluster holds it.
         pods: Its pods, as listed; one field that differs in many of them is one finding.
         known_images: Ids of the image that earlier attempts with the same image ran.
+        uid: Of the object that was made for the attempt, where it is known.
     """
     kind = str(built["kind"])
     found = [*_differences(built, live, "", f"the {kind}")]
+    if uid and live["metadata"].get("uid") != uid:
+        found.append(Difference("metadata.uid", uid, live["metadata"].get("uid"), f"the {kind}"))
     expected = pod_of(built)
     for pod in pods:
         found += _differences(expected, pod, "", f"pod {pod['metadata']['name']}")
@@ -110,39 +111,54 @@ def _differences(expected: Any, found: Any, path: str, where: str) -> Iterator[D
     elif isinstance(expected, list | tuple):
         yield from _of_lists(expected, found, path, where)
     elif not _is_same(expected, found):
-        yield Difference(path, expected, None if found is _MISSING else found, where)
+        shown = None if found is _MISSING else found
+        # What somebody put into a variable may be a secret.
+        yield Difference(path, expected, _OTHER if shown and ".env." in path else shown, where)
 
 
 def _of_tables(expected: Json, found: Any, path: str, where: str) -> Iterator[Difference]:
     table = found if isinstance(found, Mapping) else {}
     for key, value in expected.items():
         yield from _differences(value, table.get(key, _MISSING), _join(path, key), where)
-    for key in sorted(_CLOSED_KEYS & table.keys() - expected.keys()):
-        if table[key] and not _is_env_of_controllers(key, table[key]):
+    if not any(key in expected for key in _SAME_PROGRAM):
+        return
+    for key in _SAME_PROGRAM:
+        if key not in expected and table.get(key):
             yield Difference(_join(path, key), None, table[key], where)
 
 
 def _of_lists(expected: Sequence[Any], found: Any, path: str, where: str) -> Iterator[Difference]:
     entries = found if isinstance(found, list) else []
     name = path.rpartition(".")[2]
-    if name == "tolerations":
+    key = _key_of(expected)
+    # Of two volumes at one place, and of two variables of one name, the last is the one that counts.
+    held = {str(entry.get(key)): entry for entry in entries if isinstance(entry, Mapping)}
+    if name == "tolerations" or (key and len({str(one[key]) for one in expected}) < len(expected)):
         missing = [one for one in expected if not any(_is_in(one, entry) for entry in entries)]
         if missing:
             yield Difference(path, missing, entries, where)
         return
-    key = _key_of(expected)
     if key is None:
         if list(expected) != entries:
             yield Difference(path, list(expected), entries, where)
         return
-    held = {str(entry.get(key)): entry for entry in entries if isinstance(entry, Mapping)}
     for one in expected:
         inner = _join(path, str(one[key]))
-        yield from _differences(one, held.pop(str(one[key]), _MISSING), inner, where)
-    if name in _CLOSED_LISTS:
-        for extra, entry in held.items():
-            if not extra.startswith((*_BY_CONTROLLERS, _TOKENS_AT)):
-                yield Difference(_join(path, extra), None, entry, where)
+        yield from _differences(one, held.get(str(one[key]), _MISSING), inner, where)
+    if name == "volumeMounts":
+        yield from _of_covered(expected, entries, path, where)
+
+
+def _of_covered(
+    expected: Sequence[Any], entries: Sequence[Any], path: str, where: str
+) -> Iterator[Difference]:
+    """Yield mounts inside of those that were asked for: something else is then read there."""
+    asked = [one for one in expected if str(one.get("name")).startswith(volumes.PREFIX)]
+    ours = [str(one["mountPath"]).rstrip("/") for one in asked]
+    for entry in entries:
+        place = str(entry.get("mountPath", "")).rstrip("/")
+        if place not in ours and any(place.startswith(f"{our}/") for our in ours):
+            yield Difference(_join(path, place), None, entry, where)
 
 
 def _retagged(expected: Json, pods: Sequence[Json], known: Iterable[str]) -> Iterator[Difference]:
@@ -173,10 +189,6 @@ def _is_same(expected: Any, found: Any) -> bool:
     return same_amount(expected, found)
 
 
-def _is_env_of_controllers(key: str, value: Any) -> bool:
-    return key == "env" and all(str(one.get("name")).startswith(_BY_CONTROLLERS) for one in value)
-
-
 def _finding(several: Sequence[Difference]) -> Finding:
     first = several[0]
     more = f" and {len(several) - 1} more" if len(several) > 1 else ""
@@ -197,9 +209,7 @@ def _told(value: Any) -> str:
 
 
 def _shown(value: Any) -> Any:
-    """Return a value for people; what stands in a variable that somebody added may be a secret."""
-    if isinstance(value, Mapping) and "name" in value and "value" in value:
-        return {"name": value["name"], "value": "…"}
+    """Return a value for people."""
     if isinstance(value, list):
         return [_shown(one) for one in value[:20]]
     return str(value) if isinstance(value, Decimal) else value

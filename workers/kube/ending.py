@@ -61,6 +61,20 @@ def _failure(pod: PodSeen) -> str:
     return told or f"Pod {pod.name} (node rank {pod.index}): {pod.reason}"
 
 
+def lingering_record(job: Json, pods: Sequence[PodSeen]) -> dict[str, Any]:
+    """Return the exit record where all trainers ended and their pods are held up by containers of others; else {}.
+
+    A sidecar that never ends would hold the devices for ever: the Job waits for whole pods.
+    """
+    expected = int(job["spec"].get("completions") or 1)
+    is_over = len(pods) >= expected and all(pod.word in {"succeeded", "failed"} for pod in pods)
+    if not is_over or not any(pod.is_lingering for pod in pods):
+        return {}
+    is_good = all(pod.word == "succeeded" for pod in pods)
+    condition = {"type": "Complete" if is_good else "Failed", "status": "True"}
+    return exit_record({**job, "status": {"conditions": [condition]}}, pods)
+
+
 def why_never(job: Json, pods: Sequence[PodSeen], now: datetime) -> str:
     """Return why the workload will never run, or an empty text while it may.
 

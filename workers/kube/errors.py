@@ -14,6 +14,8 @@ from workers.launchers.base import LauncherError
 
 # A refusal of a pod template dumps the whole of it, environment values included; nobody needs that.
 _DUMP = re.compile(r"Invalid value: [\[{].*[\]}]: ", re.DOTALL)
+# A 403 is also what quotas, webhooks and namespaces that are going away answer.
+_MISSING_RIGHT = re.compile(r"cannot \w+ resource")
 _LONGEST = 300
 
 
@@ -92,7 +94,7 @@ def from_answer(status: int, body: str, headers: dict[str, str], what: str) -> K
         reason=reason,
         can_retry=status in {401, 408, 410, 429} or status >= 500 or reason == "Conflict",
         retry_after_seconds=_seconds(headers.get("retry-after", "")),
-        hint=_hint(status, reason),
+        hint=_hint(status, text),
         causes=_causes(told),
     )
 
@@ -147,10 +149,10 @@ def _seconds(text: str) -> float:
         return 0.0
 
 
-def _hint(status: int, reason: str) -> str:
+def _hint(status: int, text: str) -> str:
     if status == 401:
         return "The credentials are not accepted (any more): renew the token of this cluster."
-    if status == 403 and reason == "Forbidden":
+    if status == 403 and _MISSING_RIGHT.search(text):
         return "Give the service account the rights that docs/how-to/connect-a-cluster.md lists."
     if status == 422:
         return "Change the named fields of the config; sending the same again cannot help."

@@ -6,7 +6,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from workers.kube import waiting
-from workers.kube.conditions import condition, container_states, is_true, main_status
+from workers.kube.conditions import (
+    condition,
+    container_states,
+    has_others_running,
+    is_true,
+    main_status,
+)
 
 Json = Mapping[str, Any]
 INDEX = "batch.kubernetes.io/job-completion-index"
@@ -26,6 +32,8 @@ class PodSeen:
         record: What its wrapper left as termination message; empty where it left none.
         stuck_since: Since when it waits for what does not come by itself; empty where it does not.
         is_ending: It was deleted, and has its grace.
+        lost_since: Since when its node has not answered; empty while it does.
+        is_lingering: Its trainer ended, and containers that somebody put beside it run on.
     """
 
     name: str
@@ -38,24 +46,27 @@ class PodSeen:
     record: Json = field(default_factory=dict)
     stuck_since: str = ""
     is_ending: bool = False
+    lost_since: str = ""
+    is_lingering: bool = False
 
     @property
     def is_over(self) -> bool:
         """Whether nothing of it runs any more, as far as its node could tell."""
-        return self.word in {"succeeded", "failed"}
+        return self.word in {"succeeded", "failed"} and not self.is_lingering
 
 
-def read(pod: Json, events: Sequence[Json], not_ready: frozenset[str]) -> PodSeen:
+def read(pod: Json, events: Sequence[Json], not_ready: Mapping[str, str]) -> PodSeen:
     """Read one pod.
 
     Args:
         pod: As listed.
         events: They explain, they never decide.
-        not_ready: Names of the nodes that do not answer.
+        not_ready: The nodes that do not answer, and since when.
     """
     metadata = pod["metadata"]
     node = str((pod.get("spec") or {}).get("nodeName") or "")
-    word, reason = _word(pod, events, node in not_ready)
+    lost_since = not_ready.get(node) or silent_since(pod)
+    word, reason = _word(pod, events, is_lost=node in not_ready or bool(lost_since))
     terminated = container_states(main_status(pod)).get("terminated") or {}
     index = (metadata.get("annotations") or {}).get(INDEX)
     return PodSeen(
@@ -69,18 +80,44 @@ def read(pod: Json, events: Sequence[Json], not_ready: frozenset[str]) -> PodSee
         record=_record(terminated.get("message"), str(metadata["name"])),
         stuck_since=_stuck_since(pod, reason) if word == "starting" else "",
         is_ending="deletionTimestamp" in metadata,
+        lost_since=lost_since if word == "lost" else "",
+        is_lingering=_is_lingering(pod),
     )
 
 
-def _word(pod: Json, events: Sequence[Json], is_node_lost: bool) -> tuple[str, str]:
+def silent_since(pod: Json) -> str:
+    """Return since when the node of a pod has been silent, by the pod alone; empty while it is not.
+
+    A kubelet takes Ready from its containers; the node controller takes it away and leaves everything else as it was.
+    """
+    ready, status = condition(pod, "Ready") or {}, pod.get("status") or {}
+    if ready.get("status") != "False" or status.get("phase") != "Running":
+        return ""
+    containers = status.get("containerStatuses") or []
+    is_taken = bool(containers) and all(one.get("ready") for one in containers)
+    is_gated = ready.get("reason") == "ReadinessGatesNotReady"
+    if ready.get("reason") != "NodeNotReady" and (is_gated or not is_taken):
+        return ""
+    return str(ready.get("lastTransitionTime") or pod["metadata"].get("creationTimestamp") or "")
+
+
+def _is_lingering(pod: Json) -> bool:
+    is_running = (pod.get("status") or {}).get("phase") == "Running"
+    ended = "terminated" in container_states(main_status(pod))
+    return is_running and ended and has_others_running(pod)
+
+
+def _word(pod: Json, events: Sequence[Json], *, is_lost: bool) -> tuple[str, str]:
     phase = str((pod.get("status") or {}).get("phase") or "Pending")
     if phase == "Succeeded":
         return "succeeded", ""
     if phase == "Failed":
         return "failed", waiting.why_ended(pod)
-    is_silent = (condition(pod, "Ready") or {}).get("reason") == "NodeNotReady"
-    if phase == "Running" and (is_node_lost or is_silent):
+    if phase == "Running" and is_lost:
         return "lost", "its pods may still run there."
+    if _is_lingering(pod):
+        code = container_states(main_status(pod))["terminated"].get("exitCode")
+        return ("failed", waiting.why_ended(pod)) if code else ("succeeded", "")
     if "deletionTimestamp" in pod["metadata"]:
         return "ending", "It is ending within its grace period."
     if phase == "Running":

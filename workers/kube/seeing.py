@@ -7,11 +7,12 @@ and the wrapper's own record in the termination message. docs/explanation/kubern
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from types import MappingProxyType
 from typing import Any
 
 from workers.kube import waiting
 from workers.kube.conditions import condition, is_true
-from workers.kube.ending import exit_record, why_never
+from workers.kube.ending import exit_record, lingering_record, why_never
 from workers.kube.pods import LONGEST, PodSeen, read
 from workers.launchers.base import Observation, Presence
 
@@ -31,7 +32,7 @@ def look(
     pods: Sequence[Json],
     *,
     events: Sequence[Json] = (),
-    nodes_not_ready: frozenset[str] = frozenset(),
+    nodes_not_ready: Mapping[str, str] = MappingProxyType({}),
     admission: str = "",
     is_fenced: bool = False,
     now: datetime,
@@ -42,7 +43,7 @@ def look(
         job: The Job as listed, or None when it is not there.
         pods: The pods with its labels, whoever owns them.
         events: Events of the Job and its pods, any order: they explain, they never decide.
-        nodes_not_ready: Names of nodes that do not answer.
+        nodes_not_ready: The nodes that do not answer, and since when.
         admission: Why a queue has not admitted it, in words; empty where none holds it.
         is_fenced: The name is occupied by a tombstone.
         now: The observer's clock.
@@ -57,6 +58,8 @@ def look(
         seen_at=now.astimezone(UTC),
         is_fenced=is_fenced,
         num_survivors=told.num_survivors,
+        is_suspended=told.is_suspended,
+        lost_since=_lost_since(seen),
         handle={"uid": job["metadata"]["uid"]} if job else {},
     )
     return Look(observation=observation, pods=seen)
@@ -68,6 +71,7 @@ class _Told:
     reason: str = ""
     exit: Json | None = None
     num_survivors: int = 0
+    is_suspended: bool = False
 
 
 def _judge(
@@ -85,12 +89,17 @@ def _judge(
     if reason := why_never(job, pods, now):
         record = {"v": 1, "outcome": "could_not_start", "message": reason, "ranks": {}}
         return _Told(Presence.EXITED, reason, exit=record, num_survivors=max(1, len(live)))
+    if record := lingering_record(job, pods):
+        reason = "Its trainers ended; only containers that were put beside them run on."
+        return _Told(Presence.EXITED, reason, exit=record, num_survivors=max(1, len(live)))
+    if lost := [pod for pod in pods if pod.word == "lost"]:
+        return _Told(Presence.RUNNING, f"Node {lost[0].node} does not answer; {lost[0].reason}")
     if is_true(job, "SuccessCriteriaMet") or is_true(job, "FailureTarget"):
         return _Told(Presence.RUNNING, f"It is ending: {_why_ending(job)}")
     if "deletionTimestamp" in job["metadata"]:
         return _Told(Presence.RUNNING, f"It is being deleted; {len(live)} pods are left.")
     if job["spec"].get("suspend"):
-        return _Told(Presence.PENDING, admission or "It is suspended until its queue admits it.")
+        return _suspended(live, admission)
     return _unfinished(job, pods, events)
 
 
@@ -105,12 +114,18 @@ def _without_job(live: Sequence[PodSeen]) -> _Told:
     return _Told(Presence.ABSENT, reason, num_survivors=len(live))
 
 
+def _suspended(live: Sequence[PodSeen], admission: str) -> _Told:
+    """Whoever suspends a Job that runs takes its pods away; they have their grace first."""
+    if live:
+        return _Told(Presence.RUNNING, f"It was suspended; {len(live)} of its pods are ending.")
+    reason = admission or "It is suspended until its queue admits it."
+    return _Told(Presence.PENDING, reason, is_suspended=True)
+
+
 def _unfinished(job: Json, pods: tuple[PodSeen, ...], events: Sequence[Json]) -> _Told:
     expected = int(job["spec"].get("completions") or 1)
     if pods and all(pod.word == "succeeded" for pod in pods) and len(pods) >= expected:
         return _Told(Presence.RUNNING, "All pods succeeded; the Job is finishing.")
-    if lost := [pod for pod in pods if pod.word == "lost"]:
-        return _Told(Presence.RUNNING, f"Node {lost[0].node} does not answer; {lost[0].reason}")
     if failed := [pod for pod in pods if pod.word == "failed"]:
         return _Told(Presence.RUNNING, f"Pod {failed[0].name} failed: {failed[0].reason}")
     waiting_pods = [pod for pod in pods if pod.word in {"pending", "starting"}]
@@ -135,6 +150,15 @@ def _why_ending(job: Json) -> str:
 def _where(pods: Sequence[PodSeen]) -> str:
     nodes = sorted({pod.node for pod in pods if pod.node})
     return ", ".join(nodes[:4]) + (f" and {len(nodes) - 4} more" if len(nodes) > 4 else "")
+
+
+def _lost_since(pods: Sequence[PodSeen]) -> datetime | None:
+    """Return since when one of its nodes has been silent: without it the others cannot go on."""
+    times = sorted(pod.lost_since for pod in pods if pod.lost_since)
+    if not times:
+        return None
+    at = datetime.fromisoformat(times[0])
+    return at if at.tzinfo else at.replace(tzinfo=UTC)
 
 
 def _place(pod: PodSeen) -> tuple[int, str]:

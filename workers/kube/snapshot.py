@@ -1,8 +1,8 @@
 """All that this control plane has in a namespace, read with one list a kind, whatever the number of runs and pods."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -11,7 +11,7 @@ from workers.kube.api import Kube
 from workers.kube.conditions import condition
 from workers.kube.errors import KubeError
 from workers.kube.forms import Form
-from workers.kube.kinds import EVENT, NODE, POD, WORKLOAD, Kind
+from workers.kube.kinds import EVENT, JOB, NODE, POD, WORKLOAD, Kind
 from workers.kube.objects import Place
 from workers.kube.seeing import Look, look
 
@@ -28,14 +28,15 @@ class Snapshot:
     items: dict[str, Json] = field(default_factory=dict)
     events: list[Json] = field(default_factory=list)
     workloads: list[Json] = field(default_factory=list)
-    nodes_not_ready: frozenset[str] = frozenset()
+    nodes_not_ready: Mapping[str, str] = field(default_factory=dict)
+    listed: frozenset[str] = frozenset({JOB.name})
     taken_at: datetime = field(default_factory=lambda: datetime.now(UTC))
 
     def look(self, name: str) -> Look:
         """Judge one workload as of this moment."""
         job = self.jobs.get(name)
         is_fenced = job is not None and names.FENCE in (job["metadata"].get("labels") or {})
-        return look(
+        found = look(
             None if job is None or names.is_tombstone(job) else job,
             self.pods.get(name, []),
             events=self.events,
@@ -44,6 +45,10 @@ class Snapshot:
             is_fenced=is_fenced,
             now=self.taken_at,
         )
+        if not found.observation.handle:
+            return found
+        handle = {**found.observation.handle, "kind": self.kinds[name].name}
+        return replace(found, observation=replace(found.observation, handle=handle))
 
     def names(self) -> Iterator[str]:
         """Yield the names of all workloads of which anything was listed, tombstones left out."""
@@ -62,7 +67,7 @@ class Snapshot:
 def take(
     kube: Kube, place: Place, forms: Iterable[Form], *, now: Callable[[], datetime]
 ) -> Snapshot:
-    """List what is ours.
+    """List what is ours; kinds beside the Job that we may not see, or that are gone, are no fault of the cluster.
 
     The pods are listed before the workloads: a pod seen without its workload is then really without it, and not one
     whose workload was made between the two lists.
@@ -74,9 +79,13 @@ def take(
     pods: dict[str, list[Json]] = defaultdict(list)
     for pod in kube.list(POD, place.namespace, selector=ours).items:
         pods[pod["metadata"]["labels"].get(names.WORKLOAD, "")].append(pod)
-    jobs, kinds, items = {}, {}, {}
+    jobs, kinds, items, listed = {}, {}, {}, set()
     for form in forms:
-        for item in kube.list(form.kind, place.namespace, selector=ours).items:
+        found = _of_form(kube, form, place.namespace, ours)
+        if found is None:
+            continue
+        listed.add(form.kind.name)
+        for item in found:
             name = item["metadata"]["name"]
             jobs[name], kinds[name], items[name] = form.as_job(item), form.kind, item
     needs_words = any(_needs_words(job, pods.get(name, [])) for name, job in jobs.items())
@@ -89,9 +98,20 @@ def take(
         items=items,
         events=_optional(kube, EVENT, place.namespace) if needs_words else [],
         workloads=_optional(kube, WORKLOAD, place.namespace) if is_queued else [],
-        nodes_not_ready=_not_ready(_optional(kube, NODE, "")) if has_pods else frozenset(),
+        nodes_not_ready=_not_ready(_optional(kube, NODE, "")) if has_pods else {},
+        listed=frozenset(listed),
         taken_at=now(),
     )
+
+
+def _of_form(kube: Kube, form: Form, namespace: str, selector: str) -> list[Json] | None:
+    """List the workloads of a form; None where they cannot be seen, which never says that there are none."""
+    try:
+        return kube.list(form.kind, namespace, selector=selector).items
+    except KubeError as error:
+        if form.kind != JOB and error.status in {403, 404}:
+            return None
+        raise
 
 
 def _optional(kube: Kube, kind: Kind, namespace: str) -> list[Json]:
@@ -119,9 +139,10 @@ def _is_bound(pod: Json) -> bool:
     return bool((pod.get("spec") or {}).get("nodeName"))
 
 
-def _not_ready(nodes: list[Json]) -> frozenset[str]:
-    return frozenset(
-        node["metadata"]["name"]
-        for node in nodes
-        if (condition(node, "Ready") or {}).get("status", "True") != "True"
-    )
+def _not_ready(nodes: list[Json]) -> dict[str, str]:
+    found = {node["metadata"]["name"]: condition(node, "Ready") or {} for node in nodes}
+    return {
+        name: str(ready.get("lastTransitionTime") or "")
+        for name, ready in found.items()
+        if ready.get("status", "True") != "True"
+    }

@@ -22,7 +22,8 @@ NEVER_STARTS = frozenset(
 MOUNT_FAILURE = "A volume cannot be mounted"
 _IMAGE = {"ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull"}
 _QUOTA = re.compile(
-    r"exceeded quota: (?P<quota>[^,]+), requested: (?P<asked>[^,]+), used: (?P<used>[^,]+), "
+    # Of several resources at once each list has commas of its own.
+    r"exceeded quota: (?P<quota>[^,]+), requested: (?P<asked>.+?), used: (?P<used>.+?), "
     r"limited: (?P<limit>\S+)"
 )
 _DISRUPTIONS = {
@@ -53,6 +54,8 @@ def why_pending(pod: Json, events: Sequence[Json] = ()) -> str:
     scheduled = condition(pod, "PodScheduled") or {}
     if scheduled.get("status") == "False":
         text = str(scheduled.get("message") or scheduled.get("reason") or "")
+        if scheduled.get("reason") == "SchedulingGated":
+            return f"Held back by a scheduling gate: {text}"
         return f"Waiting for devices: {text.split(' preemption:')[0].strip()}"
     for status in [*init_statuses(pod), main_status(pod)]:
         waiting = (status.get("state") or {}).get("waiting") or {}

@@ -5,22 +5,17 @@ import re
 import uuid
 from typing import Any
 
-from tests.fakes.kube import answers
+from tests.fakes.kube import answers, fields
 from tests.fakes.kube.resources import Resource
 
 Json = dict[str, Any]
 _SUBDOMAIN = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
 _LABEL_VALUE = re.compile(r"(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?")
-_JOB_FIELDS = {
-    "activeDeadlineSeconds", "backoffLimit", "backoffLimitPerIndex", "completionMode", "completions",
-    "managedBy", "manualSelector", "maxFailedIndexes", "parallelism", "podFailurePolicy",
-    "podReplacementPolicy", "selector", "successPolicy", "suspend", "template", "ttlSecondsAfterFinished",
-}  # fmt: skip
 
 
 def admit(resource: Resource, item: Json, *, is_strict: bool) -> Json:
     """Return the object as it is stored, or raise 422 or 400."""
-    item = copy.deepcopy(item)
+    item = _decoded(resource, copy.deepcopy(item), is_strict=is_strict)
     name = item["metadata"].get("name", "")
     causes: list[tuple[str, str]] = []
     if not _SUBDOMAIN.fullmatch(name) and not item["metadata"].get("generateName"):
@@ -30,17 +25,32 @@ def admit(resource: Resource, item: Json, *, is_strict: bool) -> Json:
             causes.append((f"metadata.labels[{key}]", f'Invalid value: "{value}"'))
     if resource.plural == "jobs":
         causes += _job_causes(name, item)
-        unknown = sorted(set(item["spec"]) - _JOB_FIELDS)
-        if unknown and is_strict:
-            message = f'Job in version "v1" cannot be handled as a Job: strict decoding error: unknown field "spec.{unknown[0]}"'
-            raise answers.status(400, "BadRequest", message)
-        for field in unknown:
-            del item["spec"][field]
     if resource.plural in {"configmaps", "secrets"} and len(str(item.get("data"))) > 1 << 20:
         causes.append(("", "Too long: may not be more than 1048576 bytes"))
     if causes:
         raise answers.invalid(resource, name, causes)
     return _default_job(item) if resource.plural == "jobs" else item
+
+
+def _decoded(resource: Resource, item: Json, *, is_strict: bool) -> Json:
+    kind = resource.kind
+    if resource.is_custom:
+        return item
+    unknown = fields.unknown_fields(kind, item)
+    if unknown and is_strict:
+        told = ", ".join(f'unknown field "{path}"' for path in unknown)
+        message = (
+            f'{kind} in version "v1" cannot be handled as a {kind}: strict decoding error: {told}'
+        )
+        raise answers.status(400, "BadRequest", message)
+    for path in reversed(unknown):
+        fields.without(item, path)
+    if wrong := fields.wrong_type(kind, item):
+        message = (
+            f'{kind} in version "v1" cannot be handled as a {kind}: json: cannot unmarshal {wrong}'
+        )
+        raise answers.status(400, "BadRequest", message)
+    return item
 
 
 def _job_causes(name: str, job: Json) -> list[tuple[str, str]]:
@@ -59,9 +69,65 @@ def _job_causes(name: str, job: Json) -> list[tuple[str, str]]:
         causes.append(
             ("spec.template.spec.restartPolicy", 'Unsupported value: "": supported values: "OnFailure", "Never"')
         )  # fmt: skip
+    causes += [*_volume_causes(pod), *_toleration_causes(pod)]
     for number, container in enumerate(pod.get("containers", [])):
         causes += _resource_causes(number, container.get("resources") or {})
+        causes += _env_causes(f"spec.template.spec.containers[{number}]", container)
     return causes
+
+
+def _env_causes(path: str, container: Json) -> list[tuple[str, str]]:
+    mounts = [mount["mountPath"] for mount in container.get("volumeMounts") or []]
+    causes = [
+        (f"{path}.volumeMounts[{number}].mountPath", f'Invalid value: "{mount}": must be unique')
+        for number, mount in enumerate(mounts)
+        if mount in mounts[:number]
+    ]
+    names = [entry.get("name", "") for entry in container.get("env") or []]
+    bad = [name for name in names if not name or "=" in name]
+    return causes + [(f"{path}.env[0].name", f'Invalid value: "{name}"') for name in bad]
+
+
+def _volume_causes(pod: Json) -> list[tuple[str, str]]:
+    held = [volume["name"] for volume in pod.get("volumes") or []]
+    path = "spec.template.spec"
+    causes = [(f"{path}.volumes", f'Duplicate value: "{n}"') for n in held if held.count(n) > 1]
+    for number, container in enumerate(pod.get("containers", [])):
+        for index, mount in enumerate(container.get("volumeMounts") or []):
+            if mount["name"] not in held:
+                field = f"{path}.containers[{number}].volumeMounts[{index}].name"
+                causes.append((field, f'Not found: "{mount["name"]}"'))
+    return causes
+
+
+def _toleration_causes(pod: Json) -> list[tuple[str, str]]:
+    return [
+        (f"spec.template.spec.tolerations[{number}].effect",
+         f"Invalid value: \"{one.get('effect', '')}\": effect must be 'NoExecute' when `tolerationSeconds` is set")
+        for number, one in enumerate(pod.get("tolerations") or [])
+        if "tolerationSeconds" in one and one.get("effect") != "NoExecute"
+    ]  # fmt: skip
+
+
+def default_pod(pod: Json) -> Json:
+    """Fill in what the admission of a real server puts into a pod."""
+    spec = pod["spec"]
+    spec.setdefault("enableServiceLinks", True)
+    spec.setdefault("serviceAccountName", "default")
+    spec |= {"serviceAccount": spec["serviceAccountName"], "priority": 0}
+    spec["preemptionPolicy"] = "PreemptLowerPriority"
+    tolerations = spec.setdefault("tolerations", [])
+    for key in ("not-ready", "unreachable"):
+        told = {"key": f"node.kubernetes.io/{key}", "operator": "Exists", "effect": "NoExecute"}
+        tolerations.append(told | {"tolerationSeconds": 300})
+    for container in spec["containers"]:
+        limits = (container.get("resources") or {}).get("limits") or {}
+        if limits:
+            container["resources"]["requests"] = limits | container["resources"].get("requests", {})
+        for entry in container.get("env") or []:
+            if ref := (entry.get("valueFrom") or {}).get("fieldRef"):
+                ref.setdefault("apiVersion", "v1")
+    return pod
 
 
 def _resource_causes(number: int, resources: Json) -> list[tuple[str, str]]:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
+from tests.fakes.kube import admission
 from tests.fakes.kube.nodes import Ended, Runtime
 from tests.fakes.kube.resources import BUILT_IN, Resource
 from tests.fakes.kube.store import Store
@@ -14,6 +15,7 @@ Json = dict[str, Any]
 _BY_PLURAL = {resource.plural: resource for resource in BUILT_IN}
 PODS, JOBS, EVENTS = _BY_PLURAL["pods"], _BY_PLURAL["jobs"], _BY_PLURAL["events"]
 GPU = "nvidia.com/gpu"
+TRACKING = "batch.kubernetes.io/job-tracking"
 INDEX = "batch.kubernetes.io/job-completion-index"
 
 
@@ -40,8 +42,14 @@ class Controllers:
 
     def sync(self) -> None:
         """Let every controller do what is due."""
-        for job in self.store.list("jobs", "", _all):
+        jobs = self.store.list("jobs", "", _all)
+        for job in jobs:
             self._job(job)
+            for pod in self._pods_of(job):
+                self._release(job, pod)
+        uids = {job["metadata"]["uid"] for job in jobs}
+        for pod in self.store.list("pods", "", lambda pod: not _owners(pod) & uids):
+            self._release(None, pod)
         for pod in self.store.list("pods", "", _all):
             self._schedule(pod)
         for node in sorted(self.cut_off):
@@ -145,6 +153,7 @@ class Controllers:
         name = f"{job['metadata']['name']}-{index}-{uuid.uuid4().hex[:5]}"
         metadata = pod.setdefault("metadata", {})
         metadata["name"] = name
+        metadata["finalizers"] = [TRACKING]
         metadata.setdefault("annotations", {})[INDEX] = str(index)
         metadata.setdefault("labels", {})[INDEX] = str(index)
         metadata["ownerReferences"] = [
@@ -157,7 +166,7 @@ class Controllers:
             container.setdefault("env", []).append(
                 {"name": "JOB_COMPLETION_INDEX", "valueFrom": source}
             )
-        pod["status"] = {"phase": "Pending"}
+        pod = admission.default_pod(pod) | {"status": {"phase": "Pending"}}
         if refusal := self._over_quota(job, name, pod):
             self._event(job, "Job", "FailedCreate", refusal, "job-controller", "Warning")
             return
@@ -217,6 +226,8 @@ class Controllers:
                     continue
                 if plural == "pods" and _is_unfinished(item) and item["spec"].get("nodeName"):
                     self._delete_pod(item)
+                elif plural == "pods":
+                    self.remove_pod(item)
                 else:
                     metadata = item["metadata"]
                     self.store.remove(_BY_PLURAL[plural], metadata["namespace"], metadata["name"])
@@ -257,7 +268,7 @@ class Controllers:
         phase, now = pod["status"]["phase"], self.clock()
         if not pod["spec"].get("nodeName"):
             if "deletionTimestamp" in pod["metadata"]:
-                self.store.remove(PODS, pod["metadata"]["namespace"], pod["metadata"]["name"])
+                self.remove_pod(pod)
             return
         if "deletionTimestamp" in pod["metadata"]:
             self._end_deleted(pod, now)
@@ -302,7 +313,32 @@ class Controllers:
             if ended is None:
                 return
             self._ended(pod, ended)
-        self.store.remove(PODS, metadata["namespace"], metadata["name"])
+        self.remove_pod(pod)
+
+    def remove_pod(self, pod: Json) -> None:
+        """Take a pod away, as far as its finalizers let: the Job controller wants to have counted it."""
+        metadata = pod["metadata"]
+        if metadata.get("finalizers"):
+            now = text_of(self.clock())
+
+            def mark(held: Json) -> None:
+                held["metadata"].setdefault("deletionTimestamp", now)
+                held["metadata"]["deletionGracePeriodSeconds"] = 0
+
+            self._update(PODS, pod, mark)
+        else:
+            self.store.remove(PODS, metadata["namespace"], metadata["name"])
+
+    def _release(self, job: Json | None, pod: Json) -> None:
+        """Take our finalizer off a pod that was counted, or whose Job is gone."""
+        metadata = pod["metadata"]
+        is_due = job is None or "deletionTimestamp" in metadata or not _is_unfinished(pod)
+        if not is_due or not metadata.get("finalizers"):
+            return
+        if metadata.get("deletionGracePeriodSeconds") == 0:
+            self.store.remove(PODS, metadata["namespace"], metadata["name"])
+        else:
+            self._update(PODS, pod, lambda held: held["metadata"].pop("finalizers", None))
 
     def _container(self, pod: Json, phase: str, state: Json, *, is_ready: bool) -> bool:
         spec = pod["spec"]["containers"][0]
@@ -319,7 +355,9 @@ class Controllers:
             held["status"].setdefault("startTime", text_of(self.clock()))
 
         self._update(PODS, pod, change)
-        self._pod_condition(pod, "Ready", str(is_ready), "", "")
+        reason = "" if is_ready else "ContainersNotReady"
+        for type_ in ("ContainersReady", "Ready"):
+            self._pod_condition(pod, type_, str(is_ready), reason, "")
         return changed
 
     def _lose(self, node: str) -> None:
@@ -335,7 +373,8 @@ class Controllers:
         for pod in self.store.list("pods", "", lambda p: p["spec"].get("nodeName") == node):
             if not _is_unfinished(pod):
                 continue
-            self._pod_condition(pod, "Ready", "False", "NodeNotReady", "")
+            # The node controller changes the status and nothing else of the condition.
+            self._pod_condition(pod, "Ready", "False", "", "")
             if self.clock() - since > 45:
                 self._delete_pod(pod)
 
@@ -345,7 +384,7 @@ class Controllers:
         grace = pod["spec"].get("terminationGracePeriodSeconds", 30)
 
         def mark(held: Json) -> None:
-            held["metadata"].setdefault("deletionTimestamp", text_of(self.clock()))
+            held["metadata"].setdefault("deletionTimestamp", text_of(self.clock() + grace))
             held["metadata"].setdefault("deletionGracePeriodSeconds", grace)
 
         self._update(PODS, pod, mark)
@@ -376,8 +415,9 @@ class Controllers:
         condition = {"type": type_, "status": value}
         condition |= {key: text for key, text in (("reason", reason), ("message", message)) if text}
         held = [c for c in pod["status"].get("conditions") or [] if c["type"] == type_]
-        if held == [condition]:
+        if [{key: c[key] for key in c if key != "lastTransitionTime"} for c in held] == [condition]:
             return False
+        condition["lastTransitionTime"] = text_of(self.clock())
 
         def change(item: Json) -> None:
             others = [c for c in item["status"].get("conditions") or [] if c["type"] != type_]
@@ -410,6 +450,10 @@ def gpus_of(pod: Json) -> int:
         int(((c.get("resources") or {}).get("limits") or {}).get(GPU, 0))
         for c in pod["spec"]["containers"]
     )
+
+
+def _owners(pod: Json) -> set[str]:
+    return {ref["uid"] for ref in pod["metadata"].get("ownerReferences") or []}
 
 
 def _has(job: Json, type_: str) -> bool:

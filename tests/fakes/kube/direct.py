@@ -11,7 +11,8 @@ import urllib3
 from tests.fakes.kube.answers import Refused
 from tests.fakes.kube.server import ApiServer, Request, _Handler
 from workers.kube import errors
-from workers.kube.api import Credentials, Kube
+from workers.kube.api import Kube
+from workers.kube.connecting import Credentials
 
 
 class DirectKube(Kube):

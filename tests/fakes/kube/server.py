@@ -212,10 +212,26 @@ class _Handler(BaseHTTPRequestHandler):
         with self.api.store.changed:
             items = self.api.store.list(resource.plural, request.namespace, matches)
             version = str(self.api.store.version)
+        page, metadata = self._page(request, items, version)
         return 200, {
             "apiVersion": resource.api_version, "kind": f"{resource.kind}List",
-            "metadata": {"resourceVersion": version}, "items": items,
+            "metadata": metadata, "items": page,
         }  # fmt: skip
+
+    def _page(self, request: Request, items: list[Json], version: str) -> tuple[list[Json], Json]:
+        """Return one page and what names the next; a page of a moment that is forgotten is 410."""
+        limit, begun = int(request.query.get("limit") or 0), request.query.get("continue")
+        if begun:
+            version, _, start = begun.partition("/")
+            if int(version) < self.api.store.oldest:
+                message = "The provided continue parameter is too old to display a consistent list result."
+                raise answers.status(410, "Expired", message)
+        first = int(begun.partition("/")[2]) if begun else 0
+        metadata: Json = {"resourceVersion": version}
+        if limit and first + limit < len(items):
+            metadata["continue"] = f"{version}/{first + limit}"
+            metadata["remainingItemCount"] = len(items) - first - limit
+        return items[first : first + limit] if limit else items, metadata
 
     def _watch(self, request: Request, matches: Callable[[Json], bool]) -> None:
         resource, api = _of(request), self.api
@@ -327,6 +343,8 @@ class _Handler(BaseHTTPRequestHandler):
             if grace is None:
                 grace = held["spec"].get("terminationGracePeriodSeconds", 30)
             if grace == 0 or not held["spec"].get("nodeName"):
+                if finalizers:
+                    return self._mark(request, {"deletionGracePeriodSeconds": 0})
                 store.remove(resource, request.namespace, request.name)
                 return held
             return self._mark(request, {"deletionGracePeriodSeconds": grace})

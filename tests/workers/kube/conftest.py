@@ -2,7 +2,8 @@ import pytest
 import yaml
 
 from tests.fakes.kube import FakeCluster
-from workers.kube.api import Credentials, Kube
+from workers.kube.api import Kube
+from workers.kube.connecting import Credentials
 
 
 @pytest.fixture

@@ -5,7 +5,8 @@ from pathlib import Path
 import yaml
 
 from tests.fakes.kube import FakeCluster
-from workers.kube.api import Credentials, Kube
+from workers.kube.api import Kube
+from workers.kube.connecting import Credentials
 
 
 def kube_of(cluster: FakeCluster, folder: Path) -> Kube:

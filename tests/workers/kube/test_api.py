@@ -4,7 +4,8 @@ import pytest
 
 from tests.fakes.kube import answers
 from tests.fakes.test_kube import job
-from workers.kube.api import Credentials, Kube
+from workers.kube.api import Kube
+from workers.kube.connecting import Credentials
 from workers.kube.errors import KubeError
 from workers.kube.kinds import JOB, JOBSET, POD, SERVICE
 

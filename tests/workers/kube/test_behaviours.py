@@ -7,15 +7,15 @@ import pytest
 
 from tests.fakes.kube import answers
 from tests.workers.kube.test_objects import PLACE, options, spec
-from workers.kube import api, objects
+from workers.kube import objects, recent, writing
 from workers.kube.conditions import event_time, is_true
+from workers.kube.connecting import Credentials, connect
 from workers.kube.errors import KubeError
 from workers.kube.forms import FORMS
 from workers.kube.kinds import JOB, SECRET
 from workers.kube.names import PENDING_SECONDS
 from workers.kube.seeing import look
 from workers.kube.waiting import why_ended, why_pending
-from workers.launchers import kubernetes
 from workers.launchers.base import LauncherError, Presence
 from workers.launchers.kubernetes import KubernetesLauncher
 
@@ -212,7 +212,7 @@ def test_devices_are_whole_numbers_in_limits_alone():
 def test_writes_name_their_manager_and_every_request_has_a_time_limit(cluster, kube, monkeypatch):
     kube.create(SECRET, "team", objects.secret(spec(), PLACE))
     assert cluster.server.requests[-1].query["fieldManager"] == "safehold"
-    assert api.connect(api.Credentials(url="https://x", token="y")).user_agent == "safehold"
+    assert connect(Credentials(url="https://x", token="y")).user_agent == "safehold"
     limits = []
     rest = type(kube._client.rest_client)
     real = rest.request
@@ -229,8 +229,8 @@ def test_writes_name_their_manager_and_every_request_has_a_time_limit(cluster, k
 
 @pytest.fixture
 def launcher(kube, monkeypatch):
-    monkeypatch.setattr(kubernetes, "SNAPSHOT_SECONDS", 0.0)
-    monkeypatch.setattr(kubernetes, "ROLES_SECONDS", 0.01)
+    monkeypatch.setattr(recent, "SNAPSHOT_SECONDS", 0.0)
+    monkeypatch.setattr(writing, "ROLES_SECONDS", 0.01)
     return KubernetesLauncher(kube, PLACE)
 
 
@@ -266,7 +266,7 @@ def test_objects_are_patched_and_never_replaced_so_that_unknown_fields_stay(clus
 
 
 def test_a_cluster_that_does_not_answer_holds_up_one_run_and_not_all(cluster, kube, monkeypatch):
-    monkeypatch.setattr(kubernetes, "SNAPSHOT_SECONDS", 60.0)
+    monkeypatch.setattr(recent, "SNAPSHOT_SECONDS", 60.0)
     patient = KubernetesLauncher(kube, PLACE)
     cluster.server.stop()
     assert patient.observe("a", {}).presence is Presence.UNREACHABLE
@@ -277,7 +277,7 @@ def test_a_cluster_that_does_not_answer_holds_up_one_run_and_not_all(cluster, ku
 
 
 def test_an_attempt_of_200_pods_costs_one_list_a_kind(cluster, launcher, monkeypatch):
-    monkeypatch.setattr(kubernetes, "SNAPSHOT_SECONDS", 60.0)
+    monkeypatch.setattr(recent, "SNAPSHOT_SECONDS", 60.0)
     cluster.make_node("large", 400)
     launcher.start(spec(nodes=200, devices=200))
     cluster.tick()

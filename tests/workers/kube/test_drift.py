@@ -1,6 +1,8 @@
 """CONF-2: what was built from a config, against what a cluster holds."""
 
 import copy
+import json
+from pathlib import Path
 
 import pytest
 
@@ -14,6 +16,7 @@ from workers.kube.drift import drift, pod_of, secret_drift
 from workers.kube.forms import FORMS
 from workers.kube.objects import Place
 
+RECORDINGS = Path(__file__).parents[2] / "cases" / "kubernetes-recordings"
 PLACE = Place(namespace="team", owner="us", image="trainer:1")
 OPTIONS = Kubernetes.model_validate(
     {
@@ -86,12 +89,11 @@ def container_of(item):
         (lambda c: c.update(image="trainer:2"), "image"),
         (lambda c: c.update(command=["sleep"]), "command"),
         (lambda c: c.update(args=["--lr", "1"]), "args"),
-        (lambda c: c["env"].append({"name": "LR", "value": "secret"}), "env.LR"),
+        (lambda c: c["env"].append({"name": "SAFEHOLD_URL", "value": "x"}), "env.SAFEHOLD_URL.value"),
         (lambda c: c["env"][3].update(value="WARN"), "env.NCCL_DEBUG.value"),
-        (lambda c: c.update(envFrom=[{"configMapRef": {"name": "x"}}]), "envFrom"),
         (lambda c: c["resources"]["limits"].update({"nvidia.com/gpu": "4"}), "resources.limits.nvidia.com/gpu"),
         (lambda c: c["resources"]["limits"].update(memory="2Gi"), "resources.limits.memory"),
-        (lambda c: c["volumeMounts"].append({"name": "y", "mountPath": "/y"}), "volumeMounts./y"),
+        (lambda c: c["volumeMounts"].append({"name": "y", "mountPath": "/data/y"}), "volumeMounts./data/y"),
         (lambda c: c["volumeMounts"].pop(), "volumeMounts./data"),
     ],
 )  # fmt: skip
@@ -119,15 +121,66 @@ def test_an_edited_pod_is_told_with_its_name_and_only_once(built):
     [
         ("volumes", {"name": "volume-0", "persistentVolumeClaim": {"claimName": "other"}},
          "spec.volumes.volume-0.persistentVolumeClaim.claimName"),
-        ("initContainers", {"name": "patch"}, "spec.initContainers"),
-        ("containers", {"name": "sidecar"}, "spec.containers.sidecar"),
     ],
 )  # fmt: skip
-def test_what_was_put_into_a_pod_is_told(built, key, value, field):
+def test_what_was_put_in_place_of_ours_is_told(built, key, value, field):
     live, pods = served(built)
     entries = [one for one in pods[0]["spec"].get(key, []) if one["name"] != value["name"]]
     pods[0]["spec"][key] = [*entries, value]
     assert fields(drift(built, live, pods)) == [field]
+
+
+def injected(pod):
+    """As webhooks of a mesh, a secret store and a policy leave a pod."""
+    spec = pod["spec"]
+    spec["containers"].insert(0, {"name": "istio-proxy", "image": "proxy:1"})
+    spec["initContainers"] = [{"name": "vault", "restartPolicy": "Always"}]
+    spec["volumes"].append({"name": "vault-secrets", "emptyDir": {}})
+    ours = spec["containers"][1]
+    ours["env"].insert(0, {"name": "HTTPS_PROXY", "value": "http://proxy"})
+    ours["envFrom"] = [{"configMapRef": {"name": "site"}}]
+    ours["volumeMounts"].insert(0, {"name": "vault-secrets", "mountPath": "/vault"})
+    ours["lifecycle"] = {"preStop": {"sleep": {"seconds": 1}}}
+    spec["nodeSelector"]["zone"] = "a"
+    pod["metadata"].setdefault("annotations", {})["mesh/status"] = "injected"
+    pod["metadata"]["labels"]["mesh"] = "on"
+
+
+def test_what_a_webhook_puts_beside_ours_is_no_drift(built):
+    live, pods = served(built)
+    injected(live["spec"]["template"])
+    for pod in pods:
+        injected(pod)
+        pod["status"]["containerStatuses"] = [
+            {"name": "istio-proxy", "imageID": "reg/proxy@sha256:p"},
+            {"name": "trainer", "imageID": "reg/trainer@sha256:a"},
+        ]
+    assert drift(built, live, pods, known_images=["sha256:a"]) == []
+    pods[0]["spec"]["containers"][1]["args"] = ["--lr", "1"]
+    assert fields(drift(built, live, pods)) == ["spec.containers.trainer.args"]
+
+
+@pytest.mark.parametrize("path", sorted(RECORDINGS.glob("*.json")), ids=lambda path: path.stem)
+def test_no_recorded_job_nor_pod_drifts_from_what_was_sent(path):
+    told = json.loads(path.read_text())
+    if "watch_pods" not in told:
+        return
+    sent = told["created"]["request"]["body"]
+    jobs = [told["created"]["body"], *objects_of(told["watch_jobs"])]
+    pods = objects_of(told["watch_pods"])
+    assert pods or path.stem == "quota-exceeded"
+    assert [drift(sent, job, pods) for job in jobs] == [[]] * len(jobs)
+
+
+def objects_of(events):
+    told = [one["event"] for one in events]
+    return [event["object"] for event in told if event["type"] in {"ADDED", "MODIFIED"}]
+
+
+def test_a_workload_that_was_deleted_and_made_anew_is_told(built):
+    live, pods = served(built)
+    assert drift(built, live, pods, uid="u") == []
+    assert fields(drift(built, live, pods, uid="another")) == ["metadata.uid"]
 
 
 def test_an_image_that_was_tagged_anew_is_told_between_pods_and_between_attempts(built):
@@ -140,7 +193,7 @@ def test_an_image_that_was_tagged_anew_is_told_between_pods_and_between_attempts
 
 def test_a_value_that_somebody_put_in_is_not_shown(built):
     live, pods = served(built)
-    container_of(live)["env"].append({"name": "TOKEN", "value": "hunter2"})
+    container_of(live)["env"].append({"name": "NCCL_DEBUG", "value": "hunter2"})
     (finding,) = drift(built, live, pods)
     assert "hunter2" not in str(finding.to_dict())
 

@@ -7,7 +7,9 @@ import yaml
 from tests.fakes.kube import FakeCluster, answers
 from tests.fakes.kube.nodes import Behaviour
 from tests.workers.kube.test_objects import spec
-from workers.kube.api import Credentials, Kube
+from workers.kube import recent
+from workers.kube.api import Kube
+from workers.kube.connecting import Credentials
 from workers.kube.errors import KubeError
 from workers.kube.kinds import JOB
 from workers.kube.objects import Place
@@ -28,7 +30,7 @@ def cluster():
 
 @pytest.fixture
 def launcher(cluster, tmp_path, monkeypatch):
-    monkeypatch.setattr(kubernetes, "SNAPSHOT_SECONDS", 0.0)
+    monkeypatch.setattr(recent, "SNAPSHOT_SECONDS", 0.0)
     path = cluster.kubeconfig(tmp_path / "kubeconfig")
     kube = Kube(Credentials(kubeconfig=yaml.safe_load(path.read_text())))
     return KubernetesLauncher(kube, PLACE, now=lambda: datetime.fromtimestamp(cluster.clock(), UTC))
@@ -255,7 +257,7 @@ def test_a_suspended_job_of_a_queue_waits_in_words_and_is_never_resumed(cluster,
 
 
 def test_any_number_of_runs_and_pods_costs_one_list_a_kind(cluster, launcher, monkeypatch):
-    monkeypatch.setattr(kubernetes, "SNAPSHOT_SECONDS", 60.0)
+    monkeypatch.setattr(recent, "SNAPSHOT_SECONDS", 60.0)
     for run in range(5):
         launcher.start(spec(name=f"safehold-r{run}-a1", run_id=run, attempt=1, devices=1, nodes=1))
     settle(cluster)

@@ -11,8 +11,8 @@ from tests.fakes.kube import FakeCluster
 from tests.fakes.kube.nodes import Behaviour
 from tests.workers.kube.connecting import kube_of
 from tests.workers.launchers.contract import LauncherContract
+from workers.kube import recent
 from workers.kube.objects import Place
-from workers.launchers import kubernetes
 from workers.launchers.base import LaunchSpec
 from workers.launchers.kubernetes import KubernetesLauncher
 
@@ -60,7 +60,7 @@ class ClusterBench:
 
 @pytest.fixture
 def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ClusterBench]:
-    monkeypatch.setattr(kubernetes, "SNAPSHOT_SECONDS", 0.0)
+    monkeypatch.setattr(recent, "SNAPSHOT_SECONDS", 0.0)
     cluster = FakeCluster().start()
     for kind, behaviour in BEHAVIOURS.items():
         cluster.runtime.behave(

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from safehold.config.kubernetes import Kubernetes
-from workers.kube import objects
+from workers.kube import objects, template
 from workers.kube.forms.base import Json, form
 from workers.kube.kinds import JOB
 from workers.kube.objects import Place
@@ -26,7 +26,7 @@ class IndexedJob:
             "parallelism": spec.nodes,
             "backoffLimit": 0,
             "suspend": bool(options.queue),
-            "template": objects.pod_template(
+            "template": template.pod_template(
                 spec, options, place, first_pod=f"{spec.name}-0.{spec.name}"
             ),
         }
@@ -45,7 +45,7 @@ class IndexedJob:
 
     def tombstone(self, name: str, place: Place) -> Json:
         """Return a suspended Job: it makes no pods."""
-        pod = objects.idle_pod(place)
+        pod = template.idle_pod(place)
         return {
             "apiVersion": JOB.api_version,
             "kind": JOB.name,

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from safehold.config.kubernetes import Kubernetes
-from workers.kube import objects
+from workers.kube import objects, template
 from workers.kube.forms.base import Json, form
 from workers.kube.kinds import JOBSET
 from workers.kube.objects import Place
@@ -29,7 +29,7 @@ class JobSet:
             "completions": spec.nodes,
             "parallelism": spec.nodes,
             "backoffLimit": 0,
-            "template": objects.pod_template(spec, options, place, first_pod=first_pod),
+            "template": template.pod_template(spec, options, place, first_pod=first_pod),
         }
         # The JobSet gives its pods their subdomain itself.
         del child["template"]["spec"]["subdomain"]
@@ -58,7 +58,7 @@ class JobSet:
 
     def tombstone(self, name: str, place: Place) -> Json:
         """Return a suspended JobSet."""
-        child = {"backoffLimit": 0, "template": {"spec": objects.idle_pod(place)}}
+        child = {"backoffLimit": 0, "template": {"spec": template.idle_pod(place)}}
         return {
             "apiVersion": JOBSET.api_version,
             "kind": JOBSET.name,

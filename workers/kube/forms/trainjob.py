@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from safehold.config.kubernetes import Kubernetes
-from workers.kube import names, objects
+from workers.kube import names, objects, template
 from workers.kube.forms.base import Json, form
 from workers.kube.kinds import TRAINJOB
 from workers.kube.objects import Place
@@ -42,8 +42,8 @@ class TrainJob:
             message = "kubernetes.runtime: a TrainJob needs the name of a ClusterTrainingRuntime."
             raise LauncherError(message, can_retry=False)
         first_pod = f"{spec.name}-{_GROUP}-0-0.{spec.name}"
-        template = objects.pod_template(spec, options, place, first_pod=first_pod)
-        container = template["spec"]["containers"][0]
+        pod = template.pod_template(spec, options, place, first_pod=first_pod)
+        container = pod["spec"]["containers"][0]
         body: Json = {
             "runtimeRef": {"name": options.runtime, "kind": "ClusterTrainingRuntime"},
             "suspend": bool(options.queue),
@@ -54,7 +54,7 @@ class TrainJob:
                 "numNodes": spec.nodes,
                 "resourcesPerNode": container["resources"],
             },
-            "runtimePatches": [self._patch(template)],
+            "runtimePatches": [self._patch(pod)],
         }
         if options.deadline_seconds:
             body["activeDeadlineSeconds"] = options.deadline_seconds
@@ -65,12 +65,12 @@ class TrainJob:
             "spec": body,
         }
 
-    def _patch(self, template: Json) -> Json:
-        pod = {key: template["spec"][key] for key in _PATCHED if key in template["spec"]}
-        container = template["spec"]["containers"][0]
+    def _patch(self, built: Json) -> Json:
+        pod = {key: built["spec"][key] for key in _PATCHED if key in built["spec"]}
+        container = built["spec"]["containers"][0]
         kept = {key: container[key] for key in ("securityContext", "volumeMounts")}
         pod["containers"] = [{"name": _CONTAINER} | kept]
-        patched = {"metadata": template["metadata"], "spec": pod}
+        patched = {"metadata": built["metadata"], "spec": pod}
         group = {"name": _GROUP, "template": {"spec": {"template": patched}}}
         return {
             "manager": names.DOMAIN,

@@ -1,0 +1,62 @@
+"""From the credentials of a cluster to a client of its API server."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from kubernetes import client, config
+
+from workers.kube import errors
+
+
+@dataclass(frozen=True, kw_only=True)
+class Credentials:
+    """How to reach one cluster. Exactly one of the three ways is used, in this order."""
+
+    kubeconfig: Mapping[str, Any] | None = field(default=None, repr=False)
+    context: str = ""
+    url: str = ""
+    token: str = field(default="", repr=False)
+    ca_certificate: str = ""
+    is_in_cluster: bool = False
+
+
+def connect(credentials: Credentials) -> client.ApiClient:
+    """Return the official client for these credentials, with its silent repeats switched off.
+
+    Raises:
+        KubeError: The credentials cannot be read.
+    """
+    settings = client.Configuration()
+    load_from: Any = config
+    loaders: list[tuple[bool, Callable[[], None]]] = [
+        (
+            credentials.kubeconfig is not None,
+            lambda: load_from.load_kube_config_from_dict(
+                dict(credentials.kubeconfig or {}), context=credentials.context or None,
+                persist_config=False,
+                client_configuration=settings,
+            ),
+        ),
+        (credentials.is_in_cluster, lambda: load_from.load_incluster_config(settings)),
+        (bool(credentials.url), lambda: _by_token(credentials, settings)),
+    ]  # fmt: skip
+    try:
+        next(load for applies, load in loaders if applies)()
+    except StopIteration:
+        raise errors.KubeError("The cluster has no credentials.") from None
+    except (config.ConfigException, OSError) as error:
+        raise errors.KubeError(f"The credentials cannot be read: {error}.") from error
+    # A request that broke on the way must come back to us: a DELETE or PUT repeated unseen answers
+    # 404 or 409 for what it did itself.
+    settings.retries = False
+    made = client.ApiClient(settings)
+    made.user_agent = "safehold"
+    return made
+
+
+def _by_token(credentials: Credentials, settings: client.Configuration) -> None:
+    settings.host = credentials.url
+    settings.api_key = {"authorization": f"Bearer {credentials.token}"}
+    if credentials.ca_certificate:
+        settings.ca_cert_data = credentials.ca_certificate
