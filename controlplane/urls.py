@@ -3,6 +3,7 @@
 from django.urls import include, path
 
 from controlplane import api, health, views
+from controlplane.common.oidc import views as oidc
 
 urlpatterns = [
     path("", views.home, name="home"),
@@ -10,6 +11,10 @@ urlpatterns = [
     path("readyz", health.readyz, name="readyz"),
     path("sign-in", views.SignIn.as_view(), name="sign_in"),
     path("sign-out", views.SignOut.as_view(), name="sign_out"),
+    path("sign-in/oidc/", oidc.begin, name="oidc_begin"),
+    path("sign-in/oidc/callback/", oidc.callback, name="oidc_callback"),
+    path("session", views.session, name="session"),
+    path("signed-in/", views.signed_in_again, name="signed_in_again"),
     path("i18n/", include("django.conf.urls.i18n")),
     path("api/v1/", include("runs.ingest_urls")),
     path("api/v1/", include((api.urlpatterns(), "api"))),

@@ -1,19 +1,14 @@
 """The first accounts of a service on one machine, and the token of its command line."""
 
-import secrets
-import string
 from pathlib import Path
 
 from django.db import transaction
 
 from controlplane.common import tokens
 from controlplane.common.models import Membership, Project, Role, User
+from controlplane.common.services import people
 from controlplane.service.secrets import read, write_private
 
-# A password is read from a terminal and typed: nothing in it looks like something else.
-PASSWORD_LETTERS = "".join(sorted({*string.ascii_letters, *string.digits} - set("lI1O0o")))
-# 93 bits, which withstand guessing at any speed a sign-in form allows.
-PASSWORD_LENGTH = 16
 ACCOUNTS = {"admin": Role.ADMIN, "operator": Role.OPERATOR, "approver": Role.APPROVER}
 
 
@@ -30,7 +25,7 @@ def seed(home: Path) -> dict[str, str]:
     project, _ = Project.objects.get_or_create(slug="main", defaults={"name": "Main"})
     kept = read_credentials(home / "credentials")
     made = {
-        name: kept.get(name) or new_password()
+        name: kept.get(name) or people.new_password()
         for name in ACCOUNTS
         if not User.objects.filter(username=name).exists()
     }
@@ -40,11 +35,6 @@ def seed(home: Path) -> dict[str, str]:
         write_credentials(home / "credentials", kept | made)
     ensure_token(home / "token")
     return made
-
-
-def new_password() -> str:
-    """Return a random password of letters and digits that cannot be mistaken for each other."""
-    return "".join(secrets.choice(PASSWORD_LETTERS) for _ in range(PASSWORD_LENGTH))
 
 
 def admin() -> User:

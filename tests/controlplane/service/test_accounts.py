@@ -7,6 +7,7 @@ import pytest
 
 from controlplane.common import access, tokens
 from controlplane.common.models import Project, Scope, User
+from controlplane.common.services import people
 from controlplane.service import accounts
 from controlplane.service.secrets import read
 
@@ -40,7 +41,7 @@ def test_the_token_is_an_admins_and_is_replaced_when_it_was_revoked(tmp_path: Pa
 
 
 def test_passwords_hold_nothing_that_looks_like_something_else():
-    made = {accounts.new_password() for _ in range(200)}
+    made = {people.new_password() for _ in range(200)}
     assert len(made) == 200
     assert not set("lI1O0o") & set("".join(made))
 

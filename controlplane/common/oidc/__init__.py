@@ -1,0 +1,1 @@
+"""Sign-in through the identity provider of an organisation (OpenID Connect), by django-allauth."""

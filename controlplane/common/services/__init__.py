@@ -1,0 +1,1 @@
+"""Writes: projects, members, tokens, accounts."""
