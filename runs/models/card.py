@@ -37,7 +37,10 @@ class Card(models.Model):
 
     class Meta:
         ordering: ClassVar = ["-pk"]
-        indexes: ClassVar = [models.Index(fields=["project", "-id"], name="card_of_project")]
+        indexes: ClassVar = [
+            models.Index(fields=["project", "-id"], name="card_of_project"),
+            models.Index(fields=["project", "stage", "-id"], name="card_of_stage"),
+        ]
 
     def __str__(self) -> str:
         return self.name

@@ -134,6 +134,7 @@ class Attempt(models.Model):
 
     class Meta:
         ordering: ClassVar = ["-number"]
+        indexes: ClassVar = [models.Index(fields=["launcher", "-id"], name="attempt_of_launcher")]
         constraints: ClassVar = [
             models.UniqueConstraint(fields=["run", "number"], name="one_attempt_per_number"),
             models.UniqueConstraint(
