@@ -1,3 +1,4 @@
+import json
 import time
 
 import pytest
@@ -6,7 +7,7 @@ from tests.fakes.kube import answers
 from tests.fakes.test_kube import job
 from workers.kube.api import Kube
 from workers.kube.connecting import Credentials
-from workers.kube.errors import KubeError
+from workers.kube.errors import KubeError, from_answer
 from workers.kube.kinds import JOB, JOBSET, POD, SERVICE
 
 
@@ -196,3 +197,17 @@ def test_credentials_that_cannot_be_read_are_told():
     with pytest.raises(KubeError, match="no credentials"):
         Kube(Credentials()).version()
     assert "secret" not in repr(Credentials(token="secret", url="https://x"))
+
+
+@pytest.mark.parametrize(
+    ("message", "has_hint"),
+    [
+        ('jobs.batch is forbidden: User "u" cannot create resource "jobs" in API group "batch"', True),
+        ('pods "a" is forbidden: exceeded quota: q', False),
+        ("admission webhook denied the request: no owner label", False),
+    ],
+)  # fmt: skip
+def test_only_a_missing_right_asks_for_rights(message, has_hint):
+    told = from_answer(403, json.dumps({"reason": "Forbidden", "message": message}), {}, "create")
+    assert bool(told.hint) is has_hint
+    assert not told.can_retry
