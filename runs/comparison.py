@@ -46,7 +46,10 @@ def chosen(*, user: User, run_ids: Sequence[int]) -> list[RunRow]:
     """Return the lines of those runs that the person may see, in the order they were named."""
     wanted = list(dict.fromkeys(run_ids))[:MOST_RUNS]
     runs = Run.objects.filter(pk__in=wanted, project__in=access.projects_of(user))
-    found = {row.run.pk: row for row in run_table.rows_of(run_table.with_names(runs))}
+    found = {
+        row.run.pk: row
+        for row in run_table.rows_of(run_table.with_names(runs).select_related("project"))
+    }
     return [found[pk] for pk in wanted if pk in found]
 
 

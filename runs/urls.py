@@ -36,6 +36,7 @@ urlpatterns = [
     path("runs/<int:run_id>/checkpoints/", run_pages.checkpoints, name="run_checkpoints"),
     path("runs/<int:run_id>/proof/", run_pages.proof, name="run_proof"),
     path("runs/<int:run_id>/metrics.json", metrics.chart, name="run_metrics"),
+    path("runs/<int:run_id>/metrics/export/", metrics.export, name="run_export"),
     path("runs/<int:run_id>/flags.json", metrics.flags, name="run_flags"),
     path("runs/<int:run_id>/<slug:act>/act/", run_acts.act, name="run_act"),
     path("cards/", cards.card_list, name="card_list"),

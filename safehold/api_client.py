@@ -1,5 +1,9 @@
-"""A small client of the HTTP API: what the command line uses, and what a script may."""
+"""A small client of the HTTP API: what the command line uses, and what a script may.
 
+Public: names here and in `safehold.query` keep their meaning. docs/how-to/query-with-python.md shows them at work.
+"""
+
+import codecs
 import json
 import os
 import uuid
@@ -9,6 +13,8 @@ from types import TracebackType
 from typing import Any, Self
 
 import httpx
+
+from safehold.query import RunView
 
 DEFAULT_URL = "http://127.0.0.1:8000"
 TIMEOUT_SECONDS = 30.0
@@ -100,6 +106,45 @@ class ApiClient:
             if not cursor:
                 return
 
+    def runs(self, **filters: Any) -> Iterator[RunView]:
+        """Yield runs, newest first.
+
+        Args:
+            filters: As `GET /runs` takes them: state, name, tag, group, config, card, project, order …
+        """
+        for facts in self.all("runs", **filters):
+            yield RunView.of(facts, self)
+
+    def run(self, number: int) -> RunView:
+        """Return one run."""
+        return RunView.of(self.get(f"runs/{number}"), self)
+
+    def download(self, path: str, **params: Any) -> Iterator[bytes]:
+        """Yield the parts of a file as they come.
+
+        Raises:
+            ApiError: The service refused, or did not answer.
+        """
+        known = {key: value for key, value in params.items() if value is not None}
+        try:
+            with self._http.stream("GET", path, params=known) as response:
+                if not response.is_success:
+                    response.read()
+                    raise _refusal(response)
+                yield from response.iter_bytes()
+        except httpx.HTTPError as error:
+            raise self._unanswered(error) from error
+
+    def lines(self, path: str, **params: Any) -> Iterator[str]:
+        """Yield the lines of a text file as they come."""
+        rest = ""
+        reader = codecs.getincrementaldecoder("utf-8")()
+        for part in self.download(path, **params):
+            *whole, rest = (rest + reader.decode(part)).split("\n")
+            yield from (f"{line}\n" for line in whole)
+        if rest:
+            yield rest
+
     def create(self, kind: str, body: Mapping[str, Any], *, key: str = "") -> dict[str, Any]:
         """Make an object; a repeated call with the same key makes it once."""
         return self._call(
@@ -128,15 +173,20 @@ class ApiClient:
         try:
             response = self._http.request(method, path, **parts)
         except httpx.HTTPError as error:
-            raise ApiError(
-                f"{self.url} does not answer: {error}. Is the service up (`safehold up`)?"
-            ) from error
+            raise self._unanswered(error) from error
         if response.is_success:
             return _object(response)
-        problem = _problem(response)
-        message = str(problem.get("detail") or problem.get("title") or response.reason_phrase)
-        hint = f" {problem['hint']}" if problem.get("hint") else ""
-        raise ApiError(f"{message}{hint}", status=response.status_code, problem=problem)
+        raise _refusal(response)
+
+    def _unanswered(self, error: httpx.HTTPError) -> ApiError:
+        return ApiError(f"{self.url} does not answer: {error}. Is the service up (`safehold up`)?")
+
+
+def _refusal(response: httpx.Response) -> ApiError:
+    problem = _problem(response)
+    message = str(problem.get("detail") or problem.get("title") or response.reason_phrase)
+    hint = f" {problem['hint']}" if problem.get("hint") else ""
+    return ApiError(f"{message}{hint}", status=response.status_code, problem=problem)
 
 
 def _object(response: httpx.Response) -> dict[str, Any]:

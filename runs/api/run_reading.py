@@ -1,34 +1,18 @@
-"""What a run says: metrics, timeline, logs, preflight, difference to another."""
+"""What a run says: timeline, logs, pods, difference to another."""
 
-from typing import Any, Literal
+from typing import Any
 
 from django.http import HttpRequest
 from ninja import Query, Router, Schema
 from pydantic import Field
 
 from controlplane.common.api import Page, PageQuery, caller
-from controlplane.common.errors import Invalid, NotFound
+from controlplane.common.errors import NotFound
 from runs import access, listings, log_reading
 from runs.api.schemas import DiffOut, EventOut, PodsOut
 from runs.api.shapes import diff_shape, event_shape
-from runs.services import metrics
 
 router = Router(tags=["runs"])
-
-
-class MetricQuery(Schema):
-    """What a chart asks for."""
-
-    names: list[str] = Field(
-        default_factory=list, description="Repeated; without one the names are listed."
-    )
-    x: Literal["tokens", "step", "time"] = "tokens"
-    start: int | None = Field(
-        None, alias="from", description="In units of x; time in unix milliseconds."
-    )
-    end: int | None = Field(None, alias="to")
-    points: int = Field(1000, description="At most so many of each, 10 to 20,000.")
-    rank: int | None = None
 
 
 class EventQuery(PageQuery):
@@ -62,25 +46,6 @@ def list_pods(request: HttpRequest, run_id: int, attempt: int | None = None) -> 
         "pods": table.get("rows", []), "seen_at": sight.seen_at if sight else None,
         "drift": sight.drift if sight else [],
     }  # fmt: skip
-
-
-@router.get("/{run_id}/metrics", response=dict[str, Any], summary="Read metrics")
-def read_metrics(request: HttpRequest, run_id: int, query: Query[MetricQuery]) -> Any:
-    """Return series thinned to `points`, their extremes kept; or, without names, the names there are."""
-    run = access.run_for(caller(request), run_id)
-    try:
-        chart = metrics.read_chart(
-            run=run,
-            names=query.names,
-            x=query.x,
-            start=query.start,
-            end=query.end,
-            points=query.points,
-            rank=query.rank,
-        )
-    except ValueError as error:
-        raise Invalid(str(error), fields={str(error).partition(" ")[0]: [str(error)]}) from error
-    return chart if query.names else chart | {"names": metrics.list_names(run)}
 
 
 @router.get("/{run_id}/events", response=Page[EventOut], summary="Read the timeline")

@@ -78,14 +78,14 @@ def diff_shape(a: Config, b: Config) -> dict[str, Any]:
 
 def run_shapes(runs: Iterable[Run]) -> list[dict[str, Any]]:
     """Return runs for a list, with one query for all newest attempts."""
-    return [_row_shape(row) for row in rows_of(runs)]
+    return [row_shape(row) for row in rows_of(runs)]
 
 
 def run_shape(run: Run) -> dict[str, Any]:
     """Return one run with its attempts."""
     attempts = list(run.attempts.order_by("-number"))
     row = RunRow(run, attempts[0] if attempts else None)
-    return _row_shape(row) | {"attempts": [_attempt_shape(attempt) for attempt in attempts]}
+    return row_shape(row) | {"attempts": [_attempt_shape(attempt) for attempt in attempts]}
 
 
 def event_shape(event: Event) -> dict[str, Any]:
@@ -118,7 +118,8 @@ def report_shape(report: PreflightReport) -> dict[str, Any]:
     return {name: getattr(report, name) for name in shown} | {"config": report.config_id}
 
 
-def _row_shape(row: RunRow) -> dict[str, Any]:
+def row_shape(row: RunRow) -> dict[str, Any]:
+    """Return one line of a list of runs."""
     run, shown = row.run, row.shown
     plain = ("id", "name", "desired", "step", "total_steps", "tokens", "tokens_per_second", "checkpoint_step",
              "checkpoint_state", "launcher", "num_devices", "created_at")  # fmt: skip
@@ -128,7 +129,7 @@ def _row_shape(row: RunRow) -> dict[str, Any]:
         "since": shown.since,
         "why": shown.why,
         "acts": sorted(shown.acts),
-        "loss": _number(run.last_loss),
+        "loss": number(run.last_loss),
         "config": run.config_id,
         "config_hash": run.config.hash,
         "card": run.card_id,
@@ -145,7 +146,7 @@ def _attempt_shape(attempt: Attempt) -> dict[str, Any]:
     return {name: getattr(attempt, name) for name in shown} | {"from_checkpoint": origin.get("id")}
 
 
-def _number(value: float | None) -> float | str | None:
+def number(value: float | None) -> float | str | None:
     """Return a number that JSON can hold; what is not finite is named by its word."""
     if value is None or math.isfinite(value):
         return value

@@ -52,7 +52,7 @@ def read_chart(
     """
     axis = _checked(x, names, points)
     journals = dict(rows(_JOURNALS, run.pk))
-    attempts = _attempts(run)
+    attempts = attempts_of(run)
     slack = max((abs(one.skew_ms) for one in attempts.values()), default=0)
     within = Range(x=axis, start=start, end=end, slack=slack if axis == "time" else 0)
     names = list(dict.fromkeys(names))
@@ -87,7 +87,8 @@ def _checked(x: str, names: Sequence[str], points: int) -> Axis:
     return axis
 
 
-def _attempts(run: Run) -> dict[int, Stretch]:
+def attempts_of(run: Run) -> dict[int, Stretch]:
+    """Return the attempts of a run as far as its curves depend on them, in their order."""
     return {
         pk: Stretch(
             number=number,
@@ -117,7 +118,7 @@ def _series(
     name: str, attempts: Attempts, found: Mapping[Key, Found], within: Range, points: int
 ) -> dict[str, Any]:
     own = {pk: one for pk in attempts if (one := found.get((name, pk))) is not None}
-    parts = _parts(own, attempts, within)
+    parts = parts_of(own, attempts, within)
     shares = curve.budgets([part.points.size for part in parts], points)
     return {
         "name": name,
@@ -128,7 +129,7 @@ def _series(
     }
 
 
-def _parts(own: Mapping[int, Found], attempts: Attempts, within: Range) -> list[Part]:
+def parts_of(own: Mapping[int, Found], attempts: Attempts, within: Range) -> list[Part]:
     """Return the parts by attempt; an earlier attempt ends where a later one begins."""
     parts: list[Part] = []
     cut: int | None = None

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from runs.metricstore import levels, tail
 from runs.metricstore.curve import Axis
-from runs.metricstore.points import Points, joined
+from runs.metricstore.points import INT_COLUMNS, Points, joined
 from runs.metricstore.sql import rows
 
 Key = tuple[str, int]  # name, attempt id
@@ -35,12 +35,16 @@ ORDER BY series_id, number
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Range:
-    """The wanted part of an axis, both ends included; None = open. `slack` widens it (clock skew)."""
+    """The wanted part of an axis, both ends included; None = open.
+
+    `slack` widens it (clock skew); `is_whole` reads every column of a point, not only what the axis needs.
+    """
 
     x: Axis
     start: int | None = None
     end: int | None = None
     slack: int = 0
+    is_whole: bool = False
 
     @property
     def is_open(self) -> bool:
@@ -55,6 +59,8 @@ class Range:
     @property
     def columns(self) -> tuple[str, ...]:
         """The columns of points that a reader of this axis needs; others come as zeros from chunks."""
+        if self.is_whole:
+            return INT_COLUMNS
         return (
             ("steps",)
             if self.x == "step"

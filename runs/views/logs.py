@@ -5,6 +5,7 @@ from django.views.decorators.http import require_GET
 from django.views.decorators.vary import vary_on_headers
 
 from controlplane.common.api import caller
+from controlplane.common.streams import download
 from runs import access, log_reading
 from runs.views.run_pages import page
 
@@ -30,9 +31,9 @@ def log_tail(request: HttpRequest, run_id: int) -> HttpResponse:
 def log_download(request: HttpRequest, run_id: int) -> StreamingHttpResponse:
     run = access.run_for(caller(request), run_id)
     chosen = log_reading.choose(run, request.GET.get("attempt", ""), request.GET.get("source", ""))
-    response = StreamingHttpResponse(
-        log_reading.pieces(chosen), content_type="text/plain; charset=utf-8"
+    return download(
+        request,
+        log_reading.pieces(chosen),
+        file_name=chosen.file_name,
+        content_type="text/plain; charset=utf-8",
     )
-    response["Content-Disposition"] = f'attachment; filename="{chosen.file_name}"'
-    response["X-Content-Type-Options"] = "nosniff"
-    return response

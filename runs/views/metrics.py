@@ -4,13 +4,14 @@ from dataclasses import asdict
 from typing import Any
 
 import orjson
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
 from controlplane.common.api import caller
 from controlplane.common.errors import Invalid
-from runs import access
+from controlplane.common.streams import download
+from runs import access, exports
 from runs import flags as flagging
 from runs.forms.charts import ChartForm
 from runs.services import metrics
@@ -32,6 +33,15 @@ def flags(request: HttpRequest, run_id: int) -> HttpResponse:
     run = access.run_for(caller(request), run_id)
     answer = {"flags": [asdict(flag) for flag in flagging.flags_of(run)]}
     return HttpResponse(orjson.dumps(answer), content_type="application/json")
+
+
+@require_GET
+def export(request: HttpRequest, run_id: int) -> StreamingHttpResponse:
+    """All points of a run, or of the metrics that are named, as a file."""
+    run = access.run_for(caller(request), run_id)
+    names = [name for name in request.GET.getlist("names") if "\x00" not in name]
+    file = exports.export_of(run=run, format=request.GET.get("format", "csv"), names=names)
+    return download(request, file.parts, file_name=file.file_name, content_type=file.content_type)
 
 
 def chart_texts() -> dict[str, Any]:

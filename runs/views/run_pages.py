@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
@@ -50,6 +51,7 @@ def live(request: HttpRequest, run_id: int) -> HttpResponse:
         "num_names": len(names),
         "metrics_url": reverse("runs:run_metrics", args=[run.pk]),
         "chart_texts": chart_texts(),
+        "has_parquet": find_spec("pyarrow") is not None,
     }
     return page(request, run, "live", context)
 

@@ -37,24 +37,6 @@ def logs(
     )
 
 
-def metrics(
-    run: Number,
-    name: Annotated[
-        list[str] | None,
-        typer.Option("--name", help="May be repeated; all names are listed without."),
-    ] = None,
-    x: Annotated[str, typer.Option(help="tokens, step or time.")] = "step",
-    points: Annotated[int, typer.Option(min=10, help="At most so many of each.")] = 20,
-    as_json: AsJson = False,
-) -> None:
-    """Print series, or the names there are."""
-    call(
-        as_json,
-        lambda client: client.get(f"runs/{run}/metrics", names=name or None, x=x, points=points),
-        _print_series,
-    )
-
-
 def events(run: Number, limit: int = 50, as_json: AsJson = False) -> None:
     """Print the timeline, newest first."""
     call(as_json, lambda client: client.page(f"runs/{run}/events", limit=limit), _print_events)
@@ -122,16 +104,6 @@ def _export(client: ApiClient, run: int) -> dict[str, Any]:
         "events": list(client.all(f"runs/{run}/events", limit=200)),
         "checkpoints": list(client.all("checkpoints", run=run)),
     }
-
-
-def _print_series(answer: dict[str, Any]) -> None:
-    if not answer["series"]:
-        lines(*answer["names"])
-    for series in answer["series"]:
-        lines(f"{series['name']}: {series['num_points']} points")
-        for part in series["parts"]:
-            lines(f"attempt {part['attempt']}{', superseded' if part['superseded'] else ''}")
-            table((answer["x"], "value"), zip(part["x"], part["values"], strict=True))
 
 
 def _print_events(page: dict[str, Any]) -> None:

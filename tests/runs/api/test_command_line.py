@@ -1,0 +1,87 @@
+"""The verbs of the command line, against the API itself."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from controlplane.common.models import Project
+from runs.models import Run
+from runs.services import ingest
+from safehold.api_client import ApiClient
+from safehold.cli.main import run as run_command
+from safehold.wire import Column
+from tests.factories import make_attempt, make_run
+from tests.runs.api.bridging import client_of
+from tests.runs.api.callers import Api
+from tests.runs.ingest.posting import make_batch
+
+Command = Callable[..., tuple[int, str]]
+
+
+@pytest.fixture
+def safehold(
+    operator: Api, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> Command:
+    """Return a function that runs a command as the operator: its exit code and what it printed."""
+    monkeypatch.setattr(ApiClient, "from_environment", classmethod(lambda cls: client_of(operator)))
+
+    def call(*words: object) -> tuple[int, str]:
+        code = run_command([str(word) for word in words])
+        return code, "".join(capfd.readouterr())
+
+    return call
+
+
+@pytest.fixture
+def run(project: Project) -> Run:
+    return logged(project, "first", [3.0, np.nan, 1.5])
+
+
+def logged(project: Project, name: str, losses: list[float]) -> Run:
+    run = make_run(project=project, name=name)
+    columns = (Column("train/loss", None, np.array(losses)),)
+    ingest.store_batch(
+        attempt=make_attempt(run=run), batch=make_batch(len(losses), columns=columns)
+    )
+    return run
+
+
+@pytest.mark.parametrize("name", ["loss.csv", "loss.parquet", "events.out.tfevents.1.me"])
+def test_every_point_is_written_to_a_file(
+    safehold: Command, run: Run, tmp_path: Path, name: str
+) -> None:
+    code, said = safehold("run", "metrics", run.pk, "--output", tmp_path / name)
+    assert (code, "bytes" in said) == (0, True)
+    assert (tmp_path / name).stat().st_size > 100
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
+def test_a_file_of_no_known_form_is_refused(safehold: Command, run: Run, tmp_path: Path) -> None:
+    code, said = safehold("run", "metrics", run.pk, "-o", tmp_path / "loss.xlsx")
+    assert code == 2
+    assert "name it .csv" in said
+
+
+def test_a_refused_export_leaves_the_file_that_was_there(safehold: Command, tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("before")
+    code, _ = safehold("run", "metrics", 987654, "-o", tmp_path / "a.csv")
+    assert (code, (tmp_path / "a.csv").read_text()) == (2, "before")
+
+
+def test_runs_are_compared(safehold: Command, project: Project, run: Run) -> None:
+    other = logged(project, "second", [4.0, 2.0])
+    code, said = safehold("run", "compare", run.pk, other.pk)
+    assert code == 0
+    assert "first → second" in said
+    assert "train/loss" in said
+
+
+def test_the_client_gives_a_data_frame(operator: Api, run: Run) -> None:
+    with client_of(operator) as client:
+        (found,) = client.runs()
+        frame = found.metrics("train/loss", form="pandas")
+    assert found.name == "first"
+    assert frame["step"].tolist() == [1, 2, 3]
+    assert np.isnan(frame["value"][1])

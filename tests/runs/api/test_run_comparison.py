@@ -1,0 +1,50 @@
+import numpy as np
+import pytest
+
+from controlplane.common.models import Project
+from runs.models import Run
+from runs.services import events, ingest
+from safehold.wire import Column
+from tests.factories import make_attempt, make_run
+from tests.runs.api.callers import Api
+from tests.runs.ingest.posting import make_batch, strict
+
+
+@pytest.fixture
+def pair(project: Project) -> list[Run]:
+    runs = [make_run(project=project, name=name) for name in ("first", "second")]
+    for run, losses in zip(runs, ([3.0, 2.0], [4.0, np.inf]), strict=True):
+        columns = (Column("train/loss", None, np.array(losses)),)
+        ingest.store_batch(attempt=make_attempt(run=run), batch=make_batch(2, columns=columns))
+    return runs
+
+
+def test_runs_are_compared_in_one_answer(viewer: Api, pair: list[Run]) -> None:
+    ids = [run.pk for run in pair]
+    answer = viewer.get("comparison", run=ids, names=["train/loss"], x="step")
+    document = strict(answer.content)
+    assert [run["name"] for run in document["runs"]] == ["first", "second"]
+    assert [chart["run"] for chart in document["charts"]] == ids
+    assert document["step"] == 2
+    assert [one["final"] for one in document["results"]] == [2.0, "Infinity"]
+    assert [(diff["a"], diff["b"]) for diff in document["diffs"]] == [
+        (pair[0].config_id, pair[1].config_id)
+    ]
+
+
+def test_runs_of_others_are_left_out(outsider: Api, pair: list[Run]) -> None:
+    document = outsider.get("comparison", run=[run.pk for run in pair], names=["train/loss"]).json()
+    assert (document["runs"], document["charts"], document["results"]) == ([], [], [])
+
+
+def test_a_comparison_names_its_faults(viewer: Api, pair: list[Run]) -> None:
+    assert viewer.get("comparison").status_code == 422
+    refused = viewer.get("comparison", run=pair[0].pk, names=["a"], points=1)
+    assert refused.json()["errors"][0]["field"] == "points"
+
+
+def test_flags_are_told(viewer: Api, pair: list[Run]) -> None:
+    run = pair[0]
+    events.record(run=run, kind="alert", message="The loss jumped.", data={"step": 2})
+    (flag,) = viewer.get(f"runs/{run.pk}/flags").json()["flags"]
+    assert (flag["kind"], flag["step"], flag["text"]) == ("alert", 2, "The loss jumped.")
