@@ -1,11 +1,26 @@
-"""The live column of a card: what follows from the numbers typed so far (CARD-2, PLAN-1, PLAN-4)."""
+"""The live column of a card: what follows from the numbers typed so far (CARD-2, CARD-5, PLAN-1 to 5)."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from math import isfinite
+from typing import Any
 
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
+from runs import cluster_history
 from safehold import planning
+from safehold.findings import Finding
+from safehold.planning.advice import advice_for
+from safehold.planning.card_sums import (
+    active_parameters_of,
+    data_parallel_of,
+    epochs_of,
+    global_batch_of,
+    nodes_of,
+)
+from safehold.planning.forecast import Forecast, forecast
+from safehold.planning.stages import StageDefaults, defaults_of
 
 
 @dataclass(frozen=True)
@@ -18,19 +33,45 @@ class Slice:
     width: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Estimate:
     """Everything the column shows; None where a number is missing."""
 
     parameters: float
+    active_parameters: float
     compute: planning.ComputeEstimate | None
     memory: planning.MemoryLedger | None
     slices: tuple[Slice, ...]
     capacity_at: float | None
+    spread: Mapping[str, int]
     starting_loss: float | None
     tokens_per_parameter: float | None
+    epochs: float | None
+    forecast: Forecast | None
+    stage: StageDefaults
+    advice: tuple[Finding, ...]
     missing: tuple[Promise, ...]
     agreements: tuple[tuple[Promise, bool], ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the sums as JSON values."""
+        return {
+            "parameters": self.parameters,
+            "active_parameters": self.active_parameters,
+            "compute": asdict(self.compute) if self.compute else None,
+            "memory": memory_document(self.memory) if self.memory else None,
+            **self.spread,
+            "starting_loss": self.starting_loss,
+            "tokens_per_parameter": self.tokens_per_parameter,
+            "epochs": self.epochs,
+            "forecast": forecast_document(self.forecast) if self.forecast else None,
+            "stage_defaults": {
+                "data_form": self.stage.data_form,
+                "converged": self.stage.converged,
+                "fields": dict(self.stage.fields),
+            },
+            "advice": [one.to_dict() for one in self.advice],
+        }
 
 
 _AGREEMENTS = {
@@ -39,31 +80,71 @@ _AGREEMENTS = {
     "compute.devices": _("Compute"),
     "acceptance": _("Acceptance metrics"),
 }
-# Chinchilla's rule of thumb, Hoffmann et al. 2022, arXiv 2203.15556; CARD-5 advises below it.
-TOKENS_PER_PARAMETER = 20
 
 
-def of_card(card: planning.CardFields) -> Estimate:
-    """Return what the fields of a card come to."""
+def of_card(card: planning.CardFields, stage: str = "pretrain") -> Estimate:
+    """Return what the fields of a card come to; the history of its cluster is asked of the database."""
     parameters = planning.parameters_of(card)
     memory = planning.memory_of(card)
     open_agreements = planning.missing_agreements(card)
     slices, capacity_at = _bar(memory)
+    tokens, vocabulary = card.data.tokens, card.network.vocabulary
     return Estimate(
         parameters=parameters,
+        active_parameters=active_parameters_of(card),
         compute=planning.compute_of(card),
         memory=memory,
         slices=slices,
         capacity_at=capacity_at,
-        starting_loss=planning.starting_loss(card.network.vocabulary)
-        if card.network.vocabulary > 1
-        else None,
-        tokens_per_parameter=card.data.tokens / parameters
-        if parameters and card.data.tokens
-        else None,
+        spread={
+            "data_parallel": data_parallel_of(card), "nodes": nodes_of(card),
+            "global_batch": global_batch_of(card),
+            "tokens_per_step": global_batch_of(card) * card.network.sequence_length,
+        },
+        starting_loss=planning.starting_loss(vocabulary) if vocabulary > 1 else None,
+        tokens_per_parameter=tokens / parameters if parameters and tokens else None,
+        epochs=epochs_of(card),
+        forecast=forecast(card, cluster_history.history_of(card.compute.cluster)),
+        stage=defaults_of(stage),
+        advice=tuple(advice_for(card, stage)),
         missing=_missing(card, parameters),
         agreements=tuple((word, path not in open_agreements) for path, word in _AGREEMENTS.items()),
-    )
+    )  # fmt: skip
+
+
+def memory_document(memory: planning.MemoryLedger) -> dict[str, Any]:
+    """Return a ledger with its sums."""
+    sums = ("before_activations_bytes", "total_bytes", "peak_bytes", "fit")
+    return asdict(memory) | {name: getattr(memory, name) for name in sums}
+
+
+def forecast_document(found: Forecast) -> dict[str, Any]:
+    """Return a forecast as JSON values; the three definitions of useful time have a name each."""
+    return _finite({
+        "steps": found.steps,
+        "step_seconds": found.step_seconds,
+        "wall_days": found.wall_days,
+        "ettr_job_wall_clock": found.useful.job_wall_clock,
+        "ettr_availability": found.useful.availability,
+        "ettr_effective_training_time": found.useful.effective_training_time,
+        "expected_failures": found.expected_failures,
+        "failures_per_1000_node_days": found.rate.per_node_day * 1000,
+        "restart_seconds": found.restart_seconds,
+        "save_seconds": found.save_seconds,
+        "sources": found.sources,
+        "anchor_every_steps": found.advised.steps,
+        "intervals": [asdict(one) | {"total_share": one.total_share} for one in found.choices],
+        "derived": asdict(found.derived),
+    })  # fmt: skip
+
+
+def _finite(value: Any) -> Any:
+    """Return None for what never ends: JSON has no word for it."""
+    if isinstance(value, dict):
+        return {name: _finite(one) for name, one in value.items()}
+    if isinstance(value, list):
+        return [_finite(one) for one in value]
+    return None if isinstance(value, float) and not isfinite(value) else value
 
 
 def _missing(card: planning.CardFields, parameters: float) -> tuple[Promise, ...]:

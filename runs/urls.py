@@ -3,6 +3,7 @@
 from django.urls import path
 
 from runs.views import (
+    card_acts,
     cards,
     clusters,
     configs,
@@ -43,6 +44,10 @@ urlpatterns = [
     path("cards/new/", cards.new_card, name="card_new"),
     path("cards/estimate/", cards.estimate, name="card_estimate"),
     path("cards/<int:card_id>/", cards.card_detail, name="card_detail"),
+    path("cards/<int:card_id>/export.md", card_acts.export, {"form": "md"}, name="card_markdown"),
+    path("cards/<int:card_id>/export.json", card_acts.export, {"form": "json"}, name="card_json"),
+    path("cards/<int:card_id>/pilot/", card_acts.make_pilot, name="card_pilot"),
+    path("cards/<int:card_id>/mixes/", card_acts.make_mixes, name="card_mixes"),
     path("configs/", configs.config_list, name="config_list"),
     path("configs/new/", configs.new_config, name="config_new"),
     path("configs/check/", configs.check, name="config_check"),

@@ -1,6 +1,7 @@
 """The form of an experiment card: its own columns, and the typed fields of `safehold.planning`."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from copy import deepcopy
 from typing import Any
 
 from django import forms
@@ -8,8 +9,9 @@ from django.utils.translation import gettext_lazy as _
 
 from controlplane.common.errors import Invalid
 from runs.forms import document
-from safehold.config import ConfigInvalid, FieldSpec, fields_of
-from safehold.planning import CardFields, parse_card
+from safehold.config import ConfigError, ConfigInvalid, FieldSpec, fields_of
+from safehold.planning import CardFields, parse_card, read_card
+from safehold.planning.stages import defaults_of
 
 STAGES = [
     ("pretrain", _("Pretraining")),
@@ -28,17 +30,26 @@ class CardForm(forms.Form):
 
 
 class TypedCard:
-    """What was typed into the page of a card: parsed as far as it can be, with every fault by its field."""
+    """What was typed into the page of a card: parsed as far as it can be, with every fault by its field.
+
+    Attributes:
+        fields: What can be used; a field at fault has its default, so that the rest is reckoned all the same.
+    """
 
     def __init__(self, typed: Mapping[str, str]) -> None:
         self.form = CardForm(typed)
         self.document = document.document_of(SPECS, typed)
         self.faults: list[document.Fault] = []
-        self.fields = CardFields()
         try:
             self.fields = parse_card(self.document)
         except ConfigInvalid as invalid:
             self.faults = list(invalid.errors)
+            self.fields = _usable(self.document, self.faults)
+
+    @property
+    def stage(self) -> str:
+        """The stage that is chosen."""
+        return str(self.form.data.get("stage") or STAGES[0][0])
 
     @property
     def is_valid(self) -> bool:
@@ -50,6 +61,8 @@ class TypedCard:
         for path, texts in error.fields.items():
             if path in self.form.fields:
                 self.form.add_error(path, texts)
+            else:
+                self.faults += [ConfigError(path, text) for text in texts]
 
     def sections(self) -> list[document.BoundSection]:
         """Return the form as it was typed."""
@@ -59,6 +72,27 @@ class TypedCard:
 def sections_of(data: Mapping[str, Any]) -> list[document.BoundSection]:
     """Return the form of a stored card."""
     return document.sections(SPECS, without_unknown(data))
+
+
+def starting_data(stage: str) -> dict[str, Any]:
+    """Return what a new card of a stage begins with."""
+    return deepcopy(dict(defaults_of(stage).fields))
+
+
+def _usable(typed: Mapping[str, Any], faults: Sequence[document.Fault]) -> CardFields:
+    """Return the card without the fields at fault; the default card where that is not enough."""
+    left = deepcopy(dict(typed))
+    for fault in faults:
+        section, _, name = fault.path.partition(".")
+        inner = left.get(section)
+        if isinstance(inner, dict) and name:
+            inner.pop(name.partition(".")[0], None)
+        else:
+            left.pop(section, None)
+    try:
+        return read_card(left)
+    except ConfigInvalid:
+        return CardFields()
 
 
 def without_unknown(data: Mapping[str, Any]) -> dict[str, Any]:

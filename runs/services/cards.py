@@ -6,12 +6,14 @@ from typing import Any
 from django.db import transaction
 
 from controlplane.common import access, audit
-from controlplane.common.errors import Invalid
+from controlplane.common.errors import Invalid, SafeholdError
 from controlplane.common.models import Project, User
 from runs.models import Card, CardChange
+from runs.services import agreements
 from runs.services.configs import refusal
 from safehold.config import ConfigInvalid, flatten
-from safehold.planning import parse_card
+from safehold.planning import CardFields, parse_card, read_card
+from safehold.planning.starting_point import base_faults
 
 STAGES = ("pretrain", "continued", "sft", "preference")
 _COLUMNS = ("name", "question", "stage")
@@ -26,6 +28,8 @@ def create_card(
     question: str = "",
     stage: str = "pretrain",
     data: Mapping[str, Any] | None = None,
+    parent: Card | None = None,
+    pilot: str = Card.Pilot.NONE,
 ) -> Card:
     """Write a card.
 
@@ -36,13 +40,17 @@ def create_card(
         question: What the experiment shall answer.
         stage: pretrain, continued, sft or preference.
         data: The typed fields of `safehold.planning`; all may be missing.
+        parent: The card that a pilot was made from.
+        pilot: Which kind of pilot.
 
     Raises:
         Invalid: A field cannot be used; `fields` names it.
     """
     access.require(user, project.pk, "card.create")
-    values = _checked({"name": name, "question": question, "stage": stage, "data": data or {}})
-    card = Card.objects.create(project=project, owner=user, **values)
+    values = _checked(
+        {"name": name, "question": question, "stage": stage, "data": data or {}}, project.pk
+    )
+    card = Card.objects.create(project=project, owner=user, parent=parent, pilot=pilot, **values)
     audit.record(actor=user, action="card.create", object=card, data={"name": card.name})
     return card
 
@@ -76,7 +84,11 @@ def update_card(
     held = Card.objects.select_for_update(no_key=True).get(pk=card.pk)
     given = {"name": name, "question": question, "stage": stage, "data": data}
     before = {key: getattr(held, key) for key in given}
-    after = _checked(before | {key: value for key, value in given.items() if value is not None})
+    # What was kept before a field came has its default, so that a new field is no change of anybody's.
+    old = read_card(before["data"])
+    before["data"] = old.model_dump(mode="json")
+    wanted = before | {key: value for key, value in given.items() if value is not None}
+    after = _checked(wanted, held.project_id, old)
     changes = [
         CardChange(card=held, user=user, field=field, old=old, new=new, reason=reason.strip())
         for field, old, new in _differences(before, after)
@@ -93,30 +105,9 @@ def update_card(
     return changes
 
 
-def export(card: Card) -> dict[str, Any]:
-    """Return the card and its whole trail, oldest change first, as plain values."""
-    trail = card.changes.select_related("user").order_by("pk")
-    return {
-        "id": card.pk,
-        "project": card.project_id,
-        "name": card.name,
-        "question": card.question,
-        "stage": card.stage,
-        "data": card.data,
-        "owner": card.owner.username,
-        "created_at": card.created_at.isoformat(),
-        "updated_at": card.updated_at.isoformat(),
-        "changes": [
-            {
-                "at": change.at.isoformat(), "user": change.user.username, "field": change.field,
-                "old": change.old, "new": change.new, "reason": change.reason,
-            }
-            for change in trail
-        ],
-    }  # fmt: skip
-
-
-def _checked(values: Mapping[str, Any]) -> dict[str, Any]:
+def _checked(
+    values: Mapping[str, Any], project_id: int, old: CardFields | None = None
+) -> dict[str, Any]:
     faults: dict[str, list[str]] = {}
     name = " ".join(values["name"].split())
     if not 0 < len(name) <= 120:
@@ -126,13 +117,36 @@ def _checked(values: Mapping[str, Any]) -> dict[str, Any]:
             faults[key] = ["It holds a NUL character."]
     if values["stage"] not in STAGES:
         faults["stage"] = [f"It is {values['stage']!r:.40}; known: {', '.join(STAGES)}."]
+    fields = CardFields()
     try:
-        fields = parse_card(values["data"]).model_dump(mode="json")
+        fields = parse_card(values["data"])
+        faults |= _faults_of_base(fields, project_id, old)
     except ConfigInvalid as error:
         faults |= refusal(error).fields
     if faults:
         raise Invalid(f"The card cannot be used: see {', '.join(faults)}.", fields=faults)
-    return dict(values) | {"name": name, "data": fields}
+    return dict(values) | {"name": name, "data": fields.model_dump(mode="json")}
+
+
+def _faults_of_base(
+    fields: CardFields, project_id: int, old: CardFields | None
+) -> dict[str, list[str]]:
+    """Hold the network against the checkpoint that it goes on from: it has to be there, proved, and of one shape.
+
+    Asked only when one of the two changes: a card outlives its base.
+    """
+    is_same = (
+        old is not None
+        and old.base_checkpoint == fields.base_checkpoint
+        and old.network == fields.network
+    )
+    if is_same or not fields.base_checkpoint:
+        return {}
+    try:
+        base = agreements.base_network(fields.base_checkpoint, project_id=project_id)
+    except SafeholdError as error:
+        return {"base_checkpoint": [f"{error.message} {error.hint}".strip()]}
+    return {one.path: [f"{one.message} {one.hint}"] for one in base_faults(fields, base)}
 
 
 def _differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[tuple[str, Any, Any]]:

@@ -11,7 +11,15 @@ from controlplane.common.models import User
 from controlplane.common.queue import wake
 from runs import states
 from runs.models import Attempt, Command, Run
-from runs.services import attempts, commands, events, resume_points
+from runs.services import (
+    agreements,
+    approvals,
+    attempts,
+    changes,
+    commands,
+    events,
+    resume_points,
+)
 from runs.services.new_runs import Checkpoint, checked_checkpoint, create_run
 
 __all__ = [
@@ -26,11 +34,18 @@ __all__ = [
 
 
 @transaction.atomic
-def request_launch(*, run: Run, user: User) -> Attempt:
+def request_launch(*, run: Run, user: User, reason: str = "") -> Attempt:
     """Ask for the first attempt; pressed twice it is still one, and the same is returned.
 
+    Args:
+        run: One that was never launched.
+        user: Needs the role operator.
+        reason: Why more than one variable changes, where nobody said so yet.
+
     Raises:
-        Conflict: The run has ended before; resume it instead.
+        Conflict: The run has ended before (resume it instead), or its production config is not approved.
+        Forbidden: The person approved the config: another one starts it.
+        Invalid: Its card lacks an agreement, or more than one variable changes without a reason.
     """
     held = _held(run, user, "run.launch")
     newest = held.attempts.first()
@@ -38,6 +53,10 @@ def request_launch(*, run: Run, user: User) -> Attempt:
         raise Conflict(f"Run {held.pk} was launched before; resume it, or fork it.")
     if newest is not None:
         return newest
+    agreements.require(card=held.card, config=held.config)
+    approvals.require_approved(config=held.config, user=user)
+    changes.give_reason(run=held, user=user, reason=reason)
+    changes.require_reason(run=held)
     attempt = attempts.create_attempt(run=held, checkpoint=held.start_checkpoint)
     _desire(held, states.Desired.RUNNING, user, "launch", f"{user} launched the run.")
     _copy(held, run)
@@ -152,6 +171,7 @@ def _next_attempt(
 ) -> Attempt:
     if newest.outcome == states.Outcome.FINISHED:
         raise Conflict(f"Run {run.pk} has finished.", hint="Fork it to train further.")
+    approvals.require_approved(config=run.config, user=user)
     start = checked_checkpoint(from_checkpoint) or resume_points.newest(run) or run.start_checkpoint
     run.is_forced = False
     attempt = attempts.create_attempt(run=run, checkpoint=start)

@@ -83,7 +83,19 @@ FIT = {
     "tight": Look(_("Tight"), "warn", "wait"),
     "does not fit": Look(_("Does not fit"), "cross", "bad"),
 }
-LOOKS: dict[str, Look] = RUN | CHECKPOINT | SEVERITY | CLUSTER | DRIFT | POD | FIT
+# Of a run held against its card, metric by metric; before its end it is only how things stand.
+ACCEPTANCE = {
+    "accepted": Look(_("Accepted"), "check", "good"),
+    "not accepted": Look(_("Not accepted"), "cross", "bad"),
+    "not measured": Look(_("Not measured"), "question", "wait"),
+    "accepted so far": Look(_("Holds so far"), "half", "live"),
+    "not accepted so far": Look(_("Not yet reached"), "half", "idle"),
+    "open": Look(pgettext_lazy("acceptance", "Open"), "ring", "idle"),
+    "as expected": Look(_("As expected"), "check", "good"),
+    "far below": Look(_("Far below"), "warn", "wait"),
+    "far above": Look(_("Far above"), "warn", "wait"),
+}
+LOOKS: dict[str, Look] = RUN | CHECKPOINT | SEVERITY | CLUSTER | DRIFT | POD | FIT | ACCEPTANCE
 
 
 @register.simple_tag

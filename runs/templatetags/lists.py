@@ -38,6 +38,7 @@ _SECTIONS: dict[str, str | Promise] = {
     "checkpoint": _("Checkpoints"),
     "log": _("Logging"),
     "compute": _("Compute"),
+    "plan": _("Plan"),
     "code": _("Code"),
     "kubernetes": "Kubernetes",
 }
@@ -60,3 +61,16 @@ def line_look(index: int) -> str:
     """Return the class of the look that static/js/charts/looks.js gives the line at a position."""
     dash = index // 6 % 4
     return f"{index % 6 + 1} look-dash-{dash}" if dash else f"{index % 6 + 1}"
+
+
+_SOURCES = {
+    "stated": _("as stated"),
+    "learned": _("learned from the cluster"),
+    "default": _("as reported elsewhere"),
+}
+
+
+@register.filter
+def source_word(source: str) -> str | Promise:
+    """Return in words where a number of a forecast comes from."""
+    return _SOURCES.get(source, source)

@@ -1,4 +1,4 @@
-"""Experiment cards: the list, the form with its live estimate, the trail of changes."""
+"""Experiment cards: the list, the form with its live estimate, what stands around a kept card."""
 
 from typing import Any
 
@@ -8,16 +8,16 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from controlplane.common.access import require, role_of
+from controlplane.common.access import require
 from controlplane.common.api import caller
 from controlplane.common.errors import Invalid
-from controlplane.common.models import Role
-from runs import access, estimates, listings, run_table
-from runs.forms.cards import STAGES, TypedCard, sections_of
-from runs.models import Card, Run
+from runs import access, card_page, estimates, listings
+from runs.forms.cards import STAGES, TypedCard, sections_of, starting_data
+from runs.models import Card
 from runs.services import cards
 from runs.views.projects import current_project
-from safehold.planning import parse_card
+from safehold.planning import read_card
+from safehold.planning.stages import STAGES as KNOWN_STAGES
 
 
 @require_GET
@@ -26,11 +26,14 @@ def card_list(request: HttpRequest) -> HttpResponse:
     if project is None:
         return render(request, "runs/no_project.html")
     text = request.GET.get("q", "").replace("\x00", "").strip()
-    found = Card.objects.filter(project=project, name__icontains=text).select_related("owner")
-    page = listings.page_of(found, cursor=request.GET.get("cursor", ""))
-    return render(
-        request, "runs/card_list.html", {"page": page, "text": text, "stages": dict(STAGES)}
+    found = Card.objects.filter(project=project, name__icontains=text)
+    if (stage := request.GET.get("stage", "")) in KNOWN_STAGES:
+        found = found.filter(stage=stage)
+    page = listings.page_of(
+        found.select_related("owner", "parent"), cursor=request.GET.get("cursor", "")
     )
+    context = {"page": page, "text": text, "stages": dict(STAGES), "stage": stage}
+    return render(request, "runs/card_list.html", context)
 
 
 @require_http_methods(["GET", "POST"])
@@ -40,19 +43,14 @@ def new_card(request: HttpRequest) -> HttpResponse:
         return render(request, "runs/no_project.html")
     require(caller(request), project.pk, "card.create")
     if request.method == "GET":
-        context = {
-            "sections": sections_of({}),
-            "estimate": estimates.of_card(parse_card({})),
-            "stage": "pretrain",
-        }
-        return _form(request, context)
+        return _form(request, _fresh_context(request.GET.get("stage", "")))
     typed = TypedCard(request.POST.dict())
     if typed.is_valid:
+        given = {key: typed.form.cleaned_data[key] for key in ("name", "question", "stage")}
         try:
             card = cards.create_card(
-                user=caller(request), project=project, name=typed.form.cleaned_data["name"],
-                question=typed.form.cleaned_data["question"], stage=typed.form.cleaned_data["stage"], data=typed.document,
-            )  # fmt: skip
+                user=caller(request), project=project, data=typed.document, **given
+            )
         except Invalid as error:
             typed.refuse(error)
         else:
@@ -65,28 +63,20 @@ def new_card(request: HttpRequest) -> HttpResponse:
 def card_detail(request: HttpRequest, card_id: int) -> HttpResponse:
     card = access.card_for(caller(request), card_id, change=request.method == "POST")
     if request.method == "GET":
-        context = {
-            "sections": sections_of(card.data), "estimate": estimates.of_card(parse_card(card.data)),
-            "name": card.name, "question": card.question, "stage": card.stage,
-        }  # fmt: skip
-        return _form(request, context | _around(request, card))
+        return _form(request, _kept_context(card) | card_page.around(caller(request), card))
     typed = TypedCard(request.POST.dict())
     if typed.is_valid:
+        given = {key: typed.form.cleaned_data[key] for key in ("name", "question", "stage", "reason")}  # fmt: skip
         try:
-            cards.update_card(
-                user=caller(request), card=card, reason=typed.form.cleaned_data["reason"], name=typed.form.cleaned_data["name"],
-                question=typed.form.cleaned_data["question"], stage=typed.form.cleaned_data["stage"], data=typed.document,
-            )  # fmt: skip
+            cards.update_card(user=caller(request), card=card, data=typed.document, **given)
         except Invalid as error:
             typed.refuse(error)
         else:
-            messages.success(
-                request,
-                _("Card %(name)s was changed; the trail below keeps what it was.")
-                % {"name": card.name},
-            )
+            told = _("Card %(name)s was changed; the trail below keeps what it was.")
+            messages.success(request, told % {"name": card.name})
             return redirect("runs:card_detail", card.pk)
-    return _form(request, _typed_context(typed) | _around(request, card), status=422)
+    around = card_page.around(caller(request), card)
+    return _form(request, _typed_context(typed) | around, status=422)
 
 
 @require_POST
@@ -94,7 +84,7 @@ def estimate(request: HttpRequest) -> HttpResponse:
     """Recalculate the live column from what is typed; faults of single fields are told beside it."""
     typed = TypedCard(request.POST.dict())
     context = {
-        "estimate": estimates.of_card(typed.fields),
+        "estimate": estimates.of_card(typed.fields, typed.stage),
         "faults": typed.faults,
         "sections": typed.sections(),
     }
@@ -102,29 +92,36 @@ def estimate(request: HttpRequest) -> HttpResponse:
 
 
 def _form(request: HttpRequest, context: dict[str, Any], *, status: int = 200) -> HttpResponse:
-    return render(
-        request,
-        "runs/card_form.html",
-        {"stages": STAGES, "can_change": True} | context,
-        status=status,
-    )
+    around = {"stages": STAGES, "can_change": True, "clusters": card_page.clusters()}
+    return render(request, "runs/card_form.html", around | context, status=status)
+
+
+def _fresh_context(asked: str) -> dict[str, Any]:
+    stage = asked if asked in KNOWN_STAGES else STAGES[0][0]
+    data = starting_data(stage)
+    return {
+        "sections": sections_of(data),
+        "estimate": estimates.of_card(read_card(data), stage),
+        "stage": stage,
+    }
+
+
+def _kept_context(card: Card) -> dict[str, Any]:
+    return {
+        "sections": sections_of(card.data),
+        "estimate": estimates.of_card(read_card(card.data), card.stage),
+        "name": card.name,
+        "question": card.question,
+        "stage": card.stage,
+    }
 
 
 def _typed_context(typed: TypedCard) -> dict[str, Any]:
     form = typed.form
-    return {
-        "sections": typed.sections(), "estimate": estimates.of_card(typed.fields), "faults": typed.faults, "form": form,
-        "name": form.data.get("name", ""), "question": form.data.get("question", ""), "stage": form.data.get("stage", ""),
-    }  # fmt: skip
-
-
-def _around(request: HttpRequest, card: Card) -> dict[str, Any]:
-    role = role_of(caller(request), card.project_id)
-    newest = run_table.with_names(Run.objects.filter(card=card)).order_by("-pk")[:20]
-    return {
-        "card": card,
-        "can_change": role is not None and role >= Role.OPERATOR,
-        "rows": run_table.rows_of(newest),
-        "changes": card.changes.select_related("user")[:200],
-        "configs": card.configs.all()[:20],
+    shown = {key: form.data.get(key, "") for key in ("name", "question", "stage", "reason")}
+    return shown | {
+        "sections": typed.sections(),
+        "estimate": estimates.of_card(typed.fields, typed.stage),
+        "faults": typed.faults,
+        "form": form,
     }

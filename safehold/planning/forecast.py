@@ -62,6 +62,11 @@ class Forecast:
     derived: DerivedSettings
 
     @property
+    def failures_per_1000_node_days(self) -> float:
+        """Return the rate as it is usually reported."""
+        return self.rate.per_node_day * 1000
+
+    @property
     def advised(self) -> IntervalCost:
         """Return the interval that loses least."""
         return next(one for one in self.choices if one.is_advised)

@@ -7,6 +7,7 @@ import pytest
 
 from controlplane.common.errors import Conflict, Forbidden, Invalid
 from controlplane.common.models import AuditEntry, Project, Role, User
+from runs import card_export
 from runs.models import Attempt, Card, Config, LogChunk
 from runs.services import cards, configs, logs
 from safehold.config import to_toml
@@ -47,9 +48,9 @@ def test_each_changed_field_is_kept_with_who_when_old_new_and_why(card: Card, us
     data = card.data | {"objective": "Write code.", "data": card.data["data"] | {"tokens": 5_000}}
     changed = cards.update_card(user=user, card=card, reason=" More data ", stage="sft", data=data)
     assert [(c.field, c.old, c.new) for c in changed] == [
-        ("stage", "pretrain", "sft"), ("data.tokens", 0, 5000), ("objective", "", "Write code."),
+        ("stage", "pretrain", "sft"), ("objective", "", "Write code."), ("data.tokens", 0, 5000),
     ]  # fmt: skip
-    trail = cards.export(card)["changes"]
+    trail = card_export.document_of(card)["changes"]
     assert {(c["user"], c["reason"]) for c in trail} == {(user.username, "More data")}
     assert AuditEntry.objects.filter(action="card.update").count() == 1
 

@@ -78,6 +78,7 @@ def test_every_change_is_kept_with_its_reason(people: People, card: Card) -> Non
             "stage": "pretrain",
             "data.tokens": "2000",
             "network.tied": "true",
+            "plan.master_weights": "true",
             "reason": "More data came.",
         },
     )
