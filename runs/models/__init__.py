@@ -10,6 +10,7 @@ from runs.models.metric import Journal, MetricBatch, MetricChunk, SampleIds, Ser
 from runs.models.preflight import PreflightReport
 from runs.models.rulebook import RulebookValue
 from runs.models.run import Attempt, Run
+from runs.models.saved_view import SavedView
 from runs.models.sight import Sight
 
 __all__ = [
@@ -30,6 +31,7 @@ __all__ = [
     "Run",
     "RunChange",
     "SampleIds",
+    "SavedView",
     "Series",
     "Sight",
     "StateChange",

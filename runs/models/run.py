@@ -3,6 +3,8 @@
 from typing import ClassVar
 
 from django.conf import settings
+from django.contrib.postgres.fields import ArrayField
+from django.contrib.postgres.indexes import GinIndex
 from django.db import models
 from django.db.models import Q
 
@@ -37,6 +39,14 @@ class Run(models.Model):
     start_checkpoint = models.JSONField(default=dict, blank=True)
     name = models.CharField(max_length=120)
     notes = models.TextField(blank=True)
+    # A sweep or a series of runs that belong together; empty: none.
+    group = models.CharField(max_length=120, blank=True)
+    tags = ArrayField(models.CharField(max_length=40), default=list, blank=True)
+    # Archived: out of the usual lists, nothing else. Deleted: metrics, logs and samples are gone, the row stays
+    # for lineage and audit; `delete_after` says when that is due.
+    archived_at = models.DateTimeField(null=True, blank=True)
+    delete_after = models.DateTimeField(null=True, blank=True)
+    deleted_at = models.DateTimeField(null=True, blank=True)
     launcher = models.CharField(max_length=40, default="local")
     desired = models.CharField(max_length=10, choices=Desired, default=Desired.STOPPED)
     desired_at = models.DateTimeField(null=True, blank=True)
@@ -66,14 +76,36 @@ class Run(models.Model):
 
     class Meta:
         ordering: ClassVar = ["-pk"]
+        # None on what every batch of metrics changes (step, loss, speed): it would cost each batch an entry in
+        # every index. Sorting a project of 10,000 runs by them takes PostgreSQL some 20 ms (bench/run_list.py).
         indexes: ClassVar = [
             models.Index(fields=["project", "-id"], name="run_of_project"),
+            models.Index(
+                fields=["project", "-id"],
+                name="run_shown",
+                condition=Q(archived_at__isnull=True, deleted_at__isnull=True),
+            ),
+            models.Index(fields=["project", "name", "id"], name="run_by_name"),
+            models.Index(
+                fields=["project", "group", "-id"], name="run_of_group", condition=~Q(group="")
+            ),
+            GinIndex(fields=["tags"], name="run_with_tag"),
+            models.Index(
+                fields=["delete_after"],
+                name="run_to_delete",
+                condition=Q(delete_after__isnull=False, deleted_at__isnull=True),
+            ),
             models.Index(fields=["config", "-id"], name="run_of_config"),
             models.Index(fields=["id"], name="run_to_reconcile", condition=Q(needs_reconcile=True)),
         ]
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def is_deleted(self) -> bool:
+        """Whether nothing but the record is left of it."""
+        return self.deleted_at is not None
 
 
 class Attempt(models.Model):
