@@ -7,10 +7,12 @@ the database elects it, and a dead one's lock falls with its connection.
 import logging
 import re
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from django.db import close_old_connections, connection
+from django.db import DatabaseError, close_old_connections, connection
 
+from controlplane.common.errors import SafeholdError
 from controlplane.common.queue import wake
 from runs.models import Cluster
 from workers import clusters
@@ -18,15 +20,15 @@ from workers.kube import watching
 from workers.kube.api import Kube
 from workers.kube.errors import KubeError
 from workers.kube.forms import served
-from workers.kube.kinds import POD, Kind
+from workers.kube.kinds import JOB, POD, Kind
 
 logger = logging.getLogger(__name__)
 _LOCK = 0x5AFE_0002 << 32
 _WORKLOAD = re.compile(r"safehold-r(?P<run>[0-9]+)-a[0-9]+")
 # A step of 200 pods is one look, not 200.
 BUNDLE_SECONDS = 0.3
-# How often clusters that were added, changed or removed are noticed, and a stand-by tries to take over.
-REFRESH_SECONDS = 10.0
+# How often clusters that were added, changed or removed are noticed, and a stand-by tries to take over: one query.
+REFRESH_SECONDS = 3.0
 
 
 @dataclass
@@ -56,27 +58,35 @@ class Follower:
     cluster: Cluster
     changes: Changes
     over: threading.Event = field(default_factory=threading.Event)
-    threads: list[threading.Thread] = field(default_factory=list)
 
     def start(self) -> None:
-        """Follow the pods and every form of workload that the cluster serves."""
+        """Follow the pods and every form of workload that the cluster serves; never waits for the cluster.
+
+        Raises:
+            CannotDecrypt: Its credentials were stored with another key.
+        """
         kube = clusters.kube_of(self.cluster)
-        for kind in (POD, *(form.kind for form in served(self._groups(kube)))):
-            thread = threading.Thread(target=self._follow, args=(kube, kind), daemon=True)
-            thread.start()
-            self.threads.append(thread)
+        for kind in (POD, JOB):
+            self._spawn(self._follow, kube, kind)
+        self._spawn(self._follow_others, kube)
 
     def stop(self) -> None:
         """Let the threads end; a watch that is open ends by itself within its time."""
         self.over.set()
 
-    def _groups(self, kube: Kube) -> frozenset[str]:
+    def _spawn(self, target: Callable[..., None], *args: object) -> None:
+        threading.Thread(target=target, args=args, daemon=True).start()
+
+    def _follow_others(self, kube: Kube) -> None:
         try:
-            return kube.groups()
+            forms = served(kube.groups())
         except KubeError as error:
-            # Jobs are followed all the same; the others are taken up at the next change of the record.
+            # They are taken up at the next change of the record, which a survey makes.
             logger.warning("watcher.groups_unknown", extra={"error": error.message})
-            return frozenset()
+            return
+        for form in forms:
+            if form.kind != JOB:
+                self._spawn(self._follow, kube, form.kind)
 
     def _follow(self, kube: Kube, kind: Kind) -> None:
         watching.follow(
@@ -91,10 +101,14 @@ class Follower:
 def run_watcher(over: threading.Event) -> None:
     """Watch whenever this process is the elected one, until `over`."""
     while not over.is_set():
-        close_old_connections()
-        if _is_elected():
-            logger.info("watcher.elected")
-            _watch(over)
+        try:
+            close_old_connections()
+            if _is_elected():
+                logger.info("watcher.elected")
+                _watch(over)
+        except DatabaseError as error:
+            logger.warning("watcher.without_database", extra={"error": str(error)})
+            connection.close()
         over.wait(REFRESH_SECONDS)
 
 
@@ -125,7 +139,12 @@ def _refresh(followers: dict[tuple[object, ...], Follower], changes: Changes) ->
         followers.pop(key).stop()
     for key in set(wanted) - set(followers):
         follower = Follower(wanted[key], changes)
-        follower.start()
+        try:
+            follower.start()
+        except SafeholdError as error:
+            # One cluster with credentials of another key keeps no other from being followed.
+            facts = {"cluster": wanted[key].name, "error": error.message}
+            logger.warning("watcher.not_followed", extra=facts)
         followers[key] = follower
 
 

@@ -20,6 +20,7 @@ from controlplane.service import assets, places, ports, preparing, secrets, serv
 from controlplane.service.console import complain, say
 from controlplane.service.lock import AlreadyRunning, UpLock
 from controlplane.service.processes import Supervisor
+from controlplane.service.watching import ClusterWatch
 
 ROOT = Path(__file__).resolve().parents[2]
 DEFAULT_PORT = 8000
@@ -74,7 +75,7 @@ def _serve(home: Path, port: int, lock: UpLock, *, demo: bool) -> None:
                 ends.callback(child.stop)
                 supervisor.add(child)
                 say("  demo run: reading this machine's texts …")
-            _keep_alive(supervisor)
+            _keep_alive(home, supervisor)
         except KeyboardInterrupt:
             say("\nStopping …")
 
@@ -90,8 +91,6 @@ def _start(home: Path, host: str, port: int, supervisor: Supervisor) -> str:
     made = preparing.prepare(home)
     servers.start_processes(home, host, port, supervisor)
     _wait_until_ready(f"{local_url}/readyz", supervisor)
-    if preparing.has_clusters():
-        supervisor.add(servers.watcher_child(home))
     resumed = preparing.resume()
     _greet(home, url, made, resumed)
     return url
@@ -134,9 +133,11 @@ def _greet(home: Path, url: str, made: dict[str, str], resumed: list[int]) -> No
     say("  Ctrl-C saves and stops local training, then the service; the next `up` resumes it.\n")
 
 
-def _keep_alive(supervisor: Supervisor) -> None:
+def _keep_alive(home: Path, supervisor: Supervisor) -> None:
+    clusters = ClusterWatch(home, supervisor)
     while True:
         _tend(supervisor)
+        clusters.tend()
         time.sleep(LOOK_EVERY_SECONDS)
 
 

@@ -1,5 +1,7 @@
 import json
+import socket
 import threading
+import time
 
 import pytest
 import yaml
@@ -87,6 +89,35 @@ def test_a_cluster_registered_later_is_followed(cluster, tmp_path, woken, runnin
     registered(cluster, tmp_path)
     get("kubernetes:lab").start(spec(name="safehold-r7-a1", run_id=7))
     wait_until(lambda: ("workers.reconcile", {"run_id": 7}) in woken, 10, "nobody was woken")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_cluster_that_is_removed_changed_or_unreadable_is_noticed_while_it_runs(
+    cluster, tmp_path, woken, running, monkeypatch
+):
+    monkeypatch.setattr(watcher, "REFRESH_SECONDS", 0.1)
+    registered(cluster, tmp_path, name="sealed", credentials="of another key")
+    made = registered(cluster, tmp_path, name="other")
+    running()
+    wait_until(lambda: cluster.server.count("GET", "pods") >= 2, 10, "nobody watches")
+    Cluster.objects.filter(pk=made.pk).update(is_enabled=False)
+    time.sleep(0.5)
+    Cluster.objects.filter(pk=made.pk).update(is_enabled=True)
+    seen = cluster.server.count("GET", "pods")
+    wait_until(lambda: cluster.server.count("GET", "pods") > seen, 10, "it is not followed again")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_cluster_that_hangs_holds_up_no_other(cluster, tmp_path, woken, running, monkeypatch):
+    monkeypatch.setattr(watcher, "REFRESH_SECONDS", 0.1)
+    deaf = socket.create_server(("127.0.0.1", 0))
+    registered(cluster, tmp_path, name="a-deaf-one", credentials=encryption.encrypt(json.dumps(
+        {"url": f"http://127.0.0.1:{deaf.getsockname()[1]}", "token": "t"})), way="token")  # fmt: skip
+    running()
+    registered(cluster, tmp_path)
+    get("kubernetes:lab").start(spec(name="safehold-r8-a1", run_id=8))
+    wait_until(lambda: ("workers.reconcile", {"run_id": 8}) in woken, 5, "nobody was woken")
+    deaf.close()
 
 
 def test_many_changes_of_one_run_are_one_look():
