@@ -18,8 +18,8 @@ from controlplane.common.rights import READ
 from runs import access, live
 from runs.watching import RunWatch
 
-# A little less than the pace of the bundles, so that one is not held back for a whole turn.
-PACE_SECONDS = 0.09
+# Twice that of the bundles, so that a point waits for one turn, not for two.
+PACE_SECONDS = 0.1
 ROW_PACE_SECONDS = 0.5
 # A subscription names so many metrics at most; the page has fewer panels.
 MAX_NAMES = 1000

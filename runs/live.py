@@ -1,6 +1,6 @@
 """Telling open pages that something happened: a hint, lossy by design; the database is the truth.
 
-A caller only puts a note down and goes on. One thread a process sends what was noted, at most ten bundles a
+A caller only puts a note down and goes on. One thread a process sends what was noted, at most twenty bundles a
 second and run, so that a burst of messages becomes a few, and a broker that hangs holds nobody up.
 """
 
@@ -12,7 +12,7 @@ from runs.broadcast import broadcaster
 from runs.bundles import MAX_BODY_BYTES, Note, without_records
 from safehold.wire import Batch
 
-RUN_BUNDLES_PER_SECOND = 10
+RUN_BUNDLES_PER_SECOND = 20
 ROW_BUNDLES_PER_SECOND = 2
 
 
