@@ -13,7 +13,7 @@ from pathlib import Path, PurePosixPath
 from safehold.checkpointing.formats import dcp, safetensors, torch_zip
 from safehold.checkpointing.formats.base import Contents, FormatError, UnsafeError, View
 from safehold.checkpointing.verification.facts import Facts, FileFacts
-from safehold.checkpointing.verification.reading import digest_and_scan
+from safehold.checkpointing.verification.reading import BUFFERS, digest_and_scan
 from safehold.manifest import (
     FILE_NAME,
     ManifestError,
@@ -61,7 +61,7 @@ def read_file(
     try:
         facts = _contents(descriptor, path, stretches)
         spans = facts.contents.spans if facts.contents else ()
-        with ThreadPoolExecutor(2) as pool:
+        with ThreadPoolExecutor(BUFFERS) as pool:
             digest, not_finite = digest_and_scan(
                 descriptor, spans, algorithm=algorithm, pool=pool, advance=advance
             )

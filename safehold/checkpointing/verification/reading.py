@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import hashlib
 import os
+from collections import deque
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Protocol
 
 from blake3 import blake3
@@ -20,6 +21,8 @@ from safehold.checkpointing.verification.finite import Scan
 
 # Large enough that handing over costs nothing, small enough to stay in a processor's cache.
 CHUNK_BYTES = 4 * 2**20
+# One is hashed and scanned while two are filled: the disk stays busy while a reader copies.
+BUFFERS = 3
 # The disk is asked for so much in advance; the kernel's own read-ahead (128 KiB) leaves it idle.
 _AHEAD_BYTES = 32 * 2**20
 
@@ -49,7 +52,7 @@ def digest_and_scan(
 ) -> tuple[str, tuple[NotFinite, ...]]:
     """Return the digest of an open file and what in its tensors is not finite.
 
-    Two buffers: while one is hashed and scanned, the next is read.
+    While one buffer is hashed and scanned, the next ones are read.
     """
     digest, scan = hasher(algorithm), Scan(spans)
     for at, chunk in _chunks(descriptor, pool):
@@ -62,17 +65,29 @@ def digest_and_scan(
 
 def _chunks(descriptor: int, pool: ThreadPoolExecutor) -> Iterator[tuple[int, memoryview]]:
     os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_SEQUENTIAL)
-    buffers = [memoryview(bytearray(CHUNK_BYTES)), memoryview(bytearray(CHUNK_BYTES))]
-    at = 0
-    length = _fill(descriptor, buffers[0], at)
-    while length:
-        following = pool.submit(_fill, descriptor, buffers[1], at + length)
-        yield at, buffers[0][:length]
+    free = deque(memoryview(bytearray(CHUNK_BYTES)) for _ in range(BUFFERS))
+    coming: deque[tuple[memoryview, Future[int]]] = deque()
+    at = asked = 0
+    length = CHUNK_BYTES
+    while length == CHUNK_BYTES:
+        while free:
+            coming.append((free[0], pool.submit(_fill, descriptor, free.popleft(), asked)))
+            asked += CHUNK_BYTES
+        buffer, filling = coming.popleft()
+        length = filling.result()
+        if length:
+            yield at, buffer[:length]
         at += length
-        length = following.result()
-        buffers.reverse()
+        free.append(buffer)
 
 
 def _fill(descriptor: int, buffer: memoryview, at: int) -> int:
+    """Fill the buffer from the file; it stays shorter at the end of the file alone."""
     os.posix_fadvise(descriptor, at + len(buffer), _AHEAD_BYTES, os.POSIX_FADV_WILLNEED)
-    return os.preadv(descriptor, [buffer], at)
+    length = 0
+    while length < len(buffer):
+        read = os.preadv(descriptor, [buffer[length:]], at + length)
+        if not read:
+            break
+        length += read
+    return length
