@@ -13,9 +13,11 @@ from functools import singledispatch
 from django.db import transaction
 from django.utils import timezone
 
+from controlplane.common.errors import SafeholdError
 from runs import states
 from runs.models import Attempt, Run
 from runs.services import (
+    approvals,
     attempt_tokens,
     attempts,
     commands,
@@ -191,8 +193,22 @@ def _request_next(action: facts.RequestNextAttempt, scene: Scene) -> None:
             raise Stale
         if (newest.pk if newest else None) != expected:
             raise Stale
+        if _is_refused(held):
+            return
         start = resume_points.newest(held) or held.start_checkpoint
         attempts.create_attempt(run=held, checkpoint=start, reason=action.reason)
+
+
+def _is_refused(run: Run) -> bool:
+    """Whether its config may start no attempt any more: then the run is stopped, and the timeline says why."""
+    try:
+        approvals.require_approved(config=run.config)
+    except SafeholdError as error:
+        run.desired, run.desired_at = states.Desired.STOPPED, timezone.now()
+        run.save(update_fields=["desired", "desired_at"])
+        events.record(run=run, kind="launch_refused", message=error.message)
+        return True
+    return False
 
 
 @carry_out.register

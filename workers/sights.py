@@ -11,10 +11,11 @@ from controlplane.common.errors import SafeholdError
 from runs.models import Attempt, Event, Sight
 from runs.services import events, sights
 from runs.states import LIVE_STATES
-from safehold.findings import Finding
+from safehold.findings import Finding, fail
 from workers import specs
+from workers.kube.drift import CODE
 from workers.kube.showing import Shown, Warned
-from workers.launchers.base import LaunchSpec
+from workers.launchers.base import LauncherError, LaunchSpec
 
 logger = logging.getLogger(__name__)
 # Found within a minute (CONF-2), and no look at every sweep: it reads a Secret.
@@ -77,16 +78,22 @@ def _compare(attempt: Attempt, launcher: Shows, shown: Shown) -> None:
     sight = Sight.objects.filter(attempt=attempt).first()
     if sight and sight.drift_checked_at and now - sight.drift_checked_at < DRIFT_EVERY:
         return
-    spec = specs.spec_of(attempt)
-    found = launcher.drift(
-        spec, handle=attempt.handle, known_images=_earlier_images(attempt)
-    )
+    found = _differences(attempt, launcher)
     sights.record_drift(
         attempt=attempt,
         findings=[one.to_dict() for one in found],
         image_ids=shown.image_ids,
         at=now,
     )
+
+
+def _differences(attempt: Attempt, launcher: Shows) -> Sequence[Finding]:
+    try:
+        spec = specs.spec_of(attempt)
+    except LauncherError as error:  # what is stored is itself no longer what was launched
+        evidence = {"field": "config", "where": "the record of the config"}
+        return [fail(error.message, code=CODE, evidence=evidence, advice=error.hint)]
+    return launcher.drift(spec, handle=attempt.handle, known_images=_earlier_images(attempt))
 
 
 def _earlier_images(attempt: Attempt) -> list[str]:

@@ -6,7 +6,9 @@ from typing import Any
 
 from django.conf import settings
 
+from controlplane.common.errors import SafeholdError
 from runs.models import Attempt, Config
+from runs.services import approvals
 from runs.services.attempts import token_of
 from safehold.config import config_hash
 from workers import clusters
@@ -22,9 +24,14 @@ def spec_of(attempt: Attempt) -> LaunchSpec:
     """Return the spec; the same on every call, so a submit that is repeated repeats the same.
 
     Raises:
-        LauncherError: The stored document is not the one that its digest names (CONF-2).
+        LauncherError: The stored document is not the one that its digest names, or a production config is not
+            approved (CONF-2).
     """
     run = attempt.run
+    try:
+        approvals.require_approved(config=run.config)
+    except SafeholdError as error:
+        raise LauncherError(error.message, can_retry=False, hint=error.hint) from error
     start = attempt.start_checkpoint
     return _spec(
         run.config,

@@ -68,7 +68,7 @@ def _reading() -> Iterator[Act]:
         _any(Scope.READ),
         _("read and export the audit trail of a project"),
     )
-    yield Act("audit.verify", Role.APPROVER, _any(Scope.READ), _("have the audit trail verified"))
+    yield Act("audit.verify", Level.PERSON, _any(Scope.READ), _("have the audit trail verified"))
     yield Act(
         "audit.read_all",
         Level.ADMINISTRATOR,
@@ -84,10 +84,27 @@ def _planning() -> Iterator[Act]:
     yield Act("config.create", Role.OPERATOR, plan, _("store a config"))
     yield Act("config.freeze", Role.OPERATOR, plan, _("freeze a config"))
     yield Act(
+        "config.request_approval", Role.OPERATOR, plan, _("ask for the approval of a frozen config")
+    )
+    yield from _approving()
+    yield Act(
         "preflight.request",
         Role.OPERATOR,
         _any(Scope.PLAN, Scope.RUN),
         _("run the checks of a config"),
+    )
+
+
+def _approving() -> Iterator[Act]:
+    approve = _any(Scope.APPROVE)
+    yield Act("config.approve", Role.APPROVER, approve, _("approve a config as a second person"))
+    yield Act("config.reject", Role.APPROVER, approve, _("refuse the approval of a config"))
+    yield Act(
+        "config.withdraw_approval", Role.APPROVER, approve, _("take back the approval of a config")
+    )
+    yield Act("rulebook.set", Role.APPROVER, approve, _("set bounds of the rulebook"))
+    yield Act(
+        "rulebook.reset", Role.APPROVER, approve, _("take the bounds of the rulebook as written")
     )
 
 
@@ -114,6 +131,7 @@ def _administering() -> Iterator[Act]:
     yield Act("member.add", Role.ADMIN, admin, _("add a member"))
     yield Act("member.change", Role.ADMIN, admin, _("change the role of a member"))
     yield Act("member.remove", Role.ADMIN, admin, _("remove a member"))
+    yield Act("person.read", Level.ADMINISTRATOR, admin, _("list accounts"))
     yield Act("person.create", Level.ADMINISTRATOR, admin, _("make an account"))
     yield Act("person.deactivate", Level.ADMINISTRATOR, admin, _("close an account"))
     yield Act("person.activate", Level.ADMINISTRATOR, admin, _("open an account again"))

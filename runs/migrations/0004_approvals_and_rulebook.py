@@ -4,7 +4,6 @@ import django.db.models.deletion
 from django.conf import settings
 from django.db import migrations, models
 
-
 # Frozen configs and given approvals cannot be changed by any statement; a production config starts no attempt without
 # an approval by a second person; a run keeps its config. What goes round the triggers is found by the digests.
 GUARD = """

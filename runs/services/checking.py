@@ -9,6 +9,7 @@ from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from runs.models import PreflightReport
+from runs.services import rule_facts
 from safehold.preflight import facts_of, run_checks
 
 State = PreflightReport.State
@@ -26,7 +27,7 @@ def carry_out(*, report_id: int) -> None:
         return
     try:
         facts = facts_of(report.config.document, report.only, _progress(report))
-        found = run_checks(facts, report.only)
+        found = run_checks(rule_facts.with_records(facts, report.config), report.only)
     except Exception as error:
         _end(report, state=State.FAILED, error=f"The checks could not be run: {error!r}")
         raise

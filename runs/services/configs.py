@@ -118,8 +118,8 @@ def freeze(*, user: User, config: Config) -> Config:
     if config_hash(held.document) != held.hash:
         raise Conflict(f"The document of config {held.pk} does not match its digest {held.hash}.")
     if held.frozen_at is None:
-        held.frozen_at = timezone.now()
-        held.save(update_fields=["frozen_at"])
+        held.frozen_at, held.frozen_by = timezone.now(), user
+        held.save(update_fields=["frozen_at", "frozen_by"])
         audit.record(actor=user, action="config.freeze", object=held, data={"hash": held.hash})
-    config.frozen_at = held.frozen_at
+    config.frozen_at, config.frozen_by = held.frozen_at, held.frozen_by
     return held

@@ -9,7 +9,7 @@ from controlplane.common import access, audit
 from controlplane.common.errors import Invalid
 from controlplane.common.models import Project, User
 from runs.models import Card, Config, Run
-from runs.services import events, launcher_choice, resume_points
+from runs.services import changes, events, launcher_choice, resume_points
 
 Checkpoint = Mapping[str, Any]
 
@@ -25,6 +25,7 @@ def create_run(
     launcher: str = "",
     parent: Run | None = None,
     from_checkpoint: Checkpoint | None = None,
+    reason: str = "",
 ) -> Run:
     """Plan a run, or with `parent` and `from_checkpoint` fork one; nothing starts yet.
 
@@ -37,6 +38,7 @@ def create_run(
         launcher: `local` or `kubernetes:CLUSTER`; default: what the config says.
         parent: The run that this one is forked from.
         from_checkpoint: {"id", "path", "run", "step"} that its first attempt begins from.
+        reason: Why more than one variable changes against the config that it follows; else the launch asks for it.
 
     Raises:
         Invalid: Config, card or parent belong to another project, the checkpoint lacks a fact, or the config is for
@@ -60,6 +62,7 @@ def create_run(
     data = {"config": config.pk, "parent": parent.pk if parent else None, "checkpoint": start}
     audit.record(actor=user, action="run.create", object=run, data=data)
     events.record(run=run, kind="created", user=user, message=_created(run), data=data)
+    changes.record(run=run, user=user, reason=reason)
     return run
 
 

@@ -14,7 +14,7 @@ from controlplane.common.errors import Conflict, Invalid
 from controlplane.common.models import User
 from controlplane.common.queue import wake
 from runs.models import Attempt, Config, PreflightReport, Run
-from runs.services import checking, dry_runs, events, launcher_choice, runs
+from runs.services import checking, dry_runs, events, launcher_choice, rule_facts, runs
 from safehold.findings import Finding
 from safehold.preflight import Report, chosen, facts_of, run_checks
 from safehold.preflight.gathering.data import shards_of
@@ -59,23 +59,26 @@ def newest_whole(config: Config) -> PreflightReport | None:
     return done.order_by("-pk").first()
 
 
-def launch(*, run: Run, user: User, report: PreflightReport | None = None) -> Attempt:
+def launch(
+    *, run: Run, user: User, report: PreflightReport | None = None, reason: str = ""
+) -> Attempt:
     """Launch a run whose config passes preflight, and whose cluster takes its workload.
 
     Args:
         run: One that was never launched; else only what `request_launch` says counts.
         user: Needs the role operator.
         report: What `gate` just returned for this config and launcher; asked anew when left out.
+        reason: Why more than one variable changes, where nobody said so yet.
 
     Raises:
-        Invalid: A check failed; `findings` says which, `fields` at which field.
+        Invalid: A check failed (`findings` says which, `fields` at which field), or a reason is missing.
         Conflict: Preflight is still reading the data.
     """
     access.require(user, run.project_id, "run.launch")
     if not run.attempts.exists():
         asked = report or gate(config=run.config, launcher=run.launcher, user=user)
         _pass_gate(run, asked, user)
-    return runs.request_launch(run=run, user=user)
+    return runs.request_launch(run=run, user=user, reason=reason)
 
 
 def gate(*, config: Config, launcher: str, user: User) -> PreflightReport:
@@ -120,7 +123,8 @@ def _pass_gate(run: Run, report: PreflightReport, user: User) -> None:
 def _refreshed(report: PreflightReport, user: User) -> PreflightReport:
     """Return a report with what it said of the data, and everything else gathered and judged anew."""
     quick = [one.code for one in chosen() if one.group != "data"]
-    found = run_checks(facts_of(report.config.document, quick), quick)
+    facts = rule_facts.with_records(facts_of(report.config.document, quick), report.config)
+    found = run_checks(facts, quick)
     kept = [Finding.from_dict(one) for one in report.findings if one["code"] not in quick]
     whole = Report((*found.findings, *kept), found.is_production).to_dict()
     if whole["findings"] == report.findings:

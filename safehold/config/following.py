@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
-from safehold.config.set_apart import governor_of
+from safehold.config.set_apart import governor_of, has_effect
 from safehold.config.sides import Sides
 
 ROUNDING = 0.01  # rates and counts are rounded when they are computed again by hand
@@ -35,7 +35,8 @@ Found = Iterator[tuple[str, str, str]]
 def _governed(sides: Sides) -> Found:
     """A field that gains or loses its effect with another one."""
     for path in sides.changed:
-        if governor := governor_of(path):
+        governor = governor_of(path)
+        if governor and has_effect(path, sides.old) != has_effect(path, sides.new):
             yield path, governor, "It has an effect on one side only."
 
 
@@ -46,8 +47,8 @@ def _with_the_launcher(sides: Sides) -> Found:
 
 
 def _heads(sides: Sides) -> Found:
-    hidden, heads = sides.both("network.hidden"), sides.both("network.heads")
-    if _same(hidden[0] / heads[0], hidden[1] / heads[1]):
+    hidden, heads = sides.growth("network.hidden"), sides.growth("network.heads")
+    if hidden and heads and _same(hidden, heads):
         yield "network.heads", "network.hidden", "The width of a head is the same."
 
 
@@ -98,9 +99,8 @@ def _length(sides: Sides) -> Found:
 
 
 def _minimum(sides: Sides) -> Found:
-    old, new = sides.both("optimizer.min_lr")
-    rate = sides.growth("optimizer.lr")
-    if old and rate and _same(new / old, rate):
+    minimum, rate = sides.growth("optimizer.min_lr"), sides.growth("optimizer.lr")
+    if minimum and rate and _same(minimum, rate):
         yield "optimizer.min_lr", "optimizer.lr", "It is the same share of the peak."
 
 
@@ -111,7 +111,7 @@ _RULES: tuple[Callable[[Sides], Found], ...] = (
 
 def _scaled(sides: Sides, path: str, factor: float) -> bool:
     old, new = sides.both(path)
-    if not old:
+    if not old or new is None:
         return False
     return abs(new - old * factor) <= max(1, ROUNDING * abs(new))
 

@@ -30,7 +30,7 @@ def why_apart(path: str, sides: Sides) -> str:
     if path in _DIGESTS:
         old, new = sides.both(_DIGESTS[path])
         return _MOVED if old and old == new else ""
-    if not _has_effect(path, sides.old) and not _has_effect(path, sides.new):
+    if not has_effect(path, sides.old) and not has_effect(path, sides.new):
         return "It has no effect in either config."
     known = [prefix for prefix in _APART if path == prefix or path.startswith(f"{prefix}.")]
     return _APART[max(known, key=len)] if known else ""
@@ -41,7 +41,8 @@ def governor_of(path: str) -> str:
     return _GOVERNED.get(path, ("",))[0]
 
 
-def _has_effect(path: str, values: Values) -> bool:
+def has_effect(path: str, values: Values) -> bool:
+    """Whether a field does anything in a document, as far as another field decides it."""
     governed = _GOVERNED.get(path)
     return governed is None or governed[1](values(governed[0]))
 
@@ -50,6 +51,6 @@ _GOVERNED = {
     "optimizer.min_lr": ("optimizer.schedule", lambda schedule: schedule != "constant"),
     "optimizer.decay_steps": ("optimizer.schedule", lambda schedule: schedule == "three_part"),
     "train.loss_scaling": ("train.precision", lambda precision: precision == "fp16"),
-    "train.divide_loss": ("train.accumulation", lambda count: count > 1),
-    "train.clip_at": ("train.accumulation", lambda count: count > 1),
+    "train.divide_loss": ("train.accumulation", lambda count: (count or 1) > 1),
+    "train.clip_at": ("train.accumulation", lambda count: (count or 1) > 1),
 }

@@ -17,7 +17,9 @@ from typing import Any
 
 from django.conf import settings
 
-from workers.launchers import launcher, processes, sight
+from safehold.findings import Finding
+from workers.kube.showing import Shown
+from workers.launchers import launcher, local_drift, processes, sight
 from workers.launchers.base import LauncherError, LaunchSpec, Observation, Presence, program
 from workers.launchers.folder import Folder
 from workers.launchers.local_environment import environment_of
@@ -106,6 +108,29 @@ class LocalLauncher:
         folders = processes.folders_below(self._root)
         names = {folder.name for folder in folders if folder.parent == self._root}
         return {name for name in names if self.observe(name, {}).is_alive}
+
+    def show(self, name: str) -> Shown:
+        """Return nothing beyond the state: an attempt on this machine has no pods."""
+        return Shown((), (), ())
+
+    def drift(
+        self,
+        spec: LaunchSpec,
+        *,
+        handle: Mapping[str, Any] | None = None,
+        known_images: Iterable[str] = (),
+    ) -> list[Finding]:
+        """Return where the files of the attempt are not what it was started with.
+
+        Raises:
+            LauncherError: They cannot be read.
+        """
+        try:
+            return local_drift.drift(spec, self._folder(spec.name))
+        except OSError as error:
+            raise LauncherError(
+                f"{spec.name} cannot be looked at: {error}.", can_retry=True
+            ) from error
 
     def _folder(self, name: str) -> Folder:
         return Folder(self._root / name)

@@ -95,11 +95,13 @@ def test_a_config_is_frozen_once_and_only_while_it_matches_its_digest(
     project: Project, user: User, config_document: dict
 ) -> None:
     made = configs.create_config(user=user, project=project, document=config_document)
-    frozen_at = configs.freeze(user=user, config=made).frozen_at
-    assert configs.freeze(user=user, config=made).frozen_at == frozen_at
-    Config.objects.filter(pk=made.pk).update(document=made.document | {"name": "other"})
+    frozen = configs.freeze(user=user, config=made)
+    assert configs.freeze(user=user, config=made).frozen_at == frozen.frozen_at
+    assert frozen.frozen_by == user
+    other = configs.create_config(user=user, project=project, document=config_document)
+    Config.objects.filter(pk=other.pk).update(document=other.document | {"name": "other"})
     with pytest.raises(Conflict, match="does not match its digest"):
-        configs.freeze(user=user, config=made)
+        configs.freeze(user=user, config=other)
 
 
 def push(attempt: Attempt, offset: int, text: str, source: str = "rank-0") -> int:

@@ -1,0 +1,203 @@
+"""Two-person approval of production configs: one asks, another one gives; and what a launch demands of it."""
+
+from django.db import transaction
+from django.utils import timezone
+
+from controlplane.common import access, audit
+from controlplane.common.errors import Conflict, Forbidden, Invalid
+from controlplane.common.models import AuditEntry, User
+from runs.models import Approval, Config
+from safehold.config import config_hash
+
+State = Approval.State
+
+
+@transaction.atomic
+def request_approval(*, user: User, config: Config, note: str = "") -> Approval:
+    """Ask for approval of a frozen production config; asked again while it stands it is the same request.
+
+    Args:
+        user: Needs the role operator.
+        config: Frozen, and of the kind production.
+        note: What the approver should know.
+
+    Raises:
+        Conflict: It is not frozen, or no production config.
+    """
+    access.require(user, config.project_id, "config.request_approval")
+    held = _held(config)
+    if not held.is_production:
+        raise Conflict(
+            f"Config {held.pk} is an experiment; nobody has to approve it.",
+            hint='Write kind = "production" in the config that is meant for production.',
+        )
+    if held.frozen_at is None:
+        raise Conflict(f"Config {held.pk} is not frozen.", hint="Freeze it, then ask for approval.")
+    _intact(held)
+    if standing := standing_of(held):
+        return standing
+    made = Approval.objects.create(
+        config=held, hash=held.hash, requested_by=user, note=note.strip()
+    )
+    _tell(user, "config.request_approval", made, held)
+    return made
+
+
+@transaction.atomic
+def approve(*, user: User, approval: Approval, reason: str = "") -> Approval:
+    """Approve a config as a second person.
+
+    Args:
+        user: Needs the role approver; neither asked for it nor wrote the config.
+        approval: One that nobody decided yet.
+        reason: What was looked at.
+
+    Raises:
+        Forbidden: The person asked for the approval, or wrote the config.
+        Conflict: It is decided, or the document is no longer the one that was shown.
+    """
+    held = _open(user, approval, "config.approve")
+    if user.pk in {held.requested_by_id, held.config.created_by_id}:
+        raise Forbidden(
+            f"Config {held.config_id} must be approved by a second person: you wrote it or asked for the approval.",
+            code="second-person-needed",
+            hint="Ask another approver of the project.",
+        )
+    _intact(held.config)
+    if held.hash != held.config.hash:
+        raise Conflict(f"Config {held.config_id} is not the one that was shown for approval.")
+    return _decide(held, user, State.APPROVED, reason, "config.approve", approval)
+
+
+@transaction.atomic
+def reject(*, user: User, approval: Approval, reason: str) -> Approval:
+    """Refuse a config, with the reason for its author.
+
+    Args:
+        user: Needs the role approver.
+        approval: One that nobody decided yet.
+        reason: What has to be changed.
+
+    Raises:
+        Invalid: There is no reason.
+        Conflict: It is decided.
+    """
+    held = _open(user, approval, "config.reject")
+    if not reason.strip():
+        raise Invalid(
+            "A refusal needs its reason.", fields={"reason": ["Say what is to be changed."]}
+        )
+    return _decide(held, user, State.REJECTED, reason, "config.reject", approval)
+
+
+@transaction.atomic
+def withdraw(*, user: User, approval: Approval, reason: str) -> Approval:
+    """Take a request or a given approval back; no further attempt starts.
+
+    Args:
+        user: The one who asked, or an approver.
+        approval: One that stands.
+        reason: Why.
+
+    Raises:
+        Invalid: There is no reason.
+        Conflict: It does not stand any more.
+    """
+    held = Approval.objects.select_for_update().select_related("config").get(pk=approval.pk)
+    own = held.requested_by_id == user.pk
+    needed = "config.request_approval" if own else "config.withdraw_approval"
+    access.require(user, held.config.project_id, needed)
+    if not reason.strip():
+        raise Invalid("It needs a reason.", fields={"reason": ["Say why."]})
+    if held.state not in {State.REQUESTED, State.APPROVED}:
+        raise Conflict(f"The approval of config {held.config_id} is {held.state}.")
+    return _decide(held, user, State.WITHDRAWN, reason, "config.withdraw_approval", approval)
+
+
+def standing_of(config: Config) -> Approval | None:
+    """Return the request or approval that stands, or None."""
+    found = Approval.objects.filter(config=config, state__in=[State.REQUESTED, State.APPROVED])
+    return found.select_related("requested_by", "decided_by").first()
+
+
+def require_approved(*, config: Config, user: User | None = None) -> None:
+    """Pass where a config may start an attempt now, or raise.
+
+    An experiment always may. A production config is frozen, is what its digest names, and was approved by a second
+    person, whose act stands in the audit trail; whoever starts it is not the one who approved it.
+
+    Args:
+        config: What would be started.
+        user: Who starts it; None: the service itself, going on with what a person started.
+
+    Raises:
+        Conflict: What is missing.
+        Forbidden: The person approved it.
+    """
+    if not config.is_production:
+        return
+    _intact(config)
+    if config.frozen_at is None:
+        raise _not_approved(config, "is not frozen", "Freeze it and have it approved.")
+    given = standing_of(config)
+    if given is None or given.state != State.APPROVED:
+        raise _not_approved(config, "is not approved", "Ask for approval; another person gives it.")
+    if given.hash != config.hash or not _is_on_record(given):
+        raise _not_approved(
+            config, "has an approval that the audit trail does not know", "Have it approved again."
+        )
+    if user is not None and user.pk == given.decided_by_id:
+        raise Forbidden(
+            f"You approved config {config.pk}; another person has to start it.",
+            code="second-person-needed",
+        )
+
+
+def _is_on_record(given: Approval) -> bool:
+    """Whether the approver's own act was recorded: a row that was written past the services has none."""
+    return AuditEntry.objects.filter(
+        object_type="approval", object_id=str(given.pk), action="config.approve",
+        actor_id=given.decided_by_id, data__hash=given.hash,
+    ).exists()  # fmt: skip
+
+
+def _not_approved(config: Config, what: str, hint: str) -> Conflict:
+    return Conflict(f"Production config {config.pk} {what}.", code="not-approved", hint=hint)
+
+
+def _intact(config: Config) -> None:
+    if config_hash(config.document) != config.hash:
+        raise Conflict(
+            f"The document of config {config.pk} does not match its digest {config.hash}: somebody changed it."
+        )
+
+
+def _held(config: Config) -> Config:
+    return Config.objects.select_for_update(no_key=True).get(pk=config.pk)
+
+
+def _open(user: User, approval: Approval, act: str) -> Approval:
+    held = Approval.objects.select_for_update().select_related("config").get(pk=approval.pk)
+    access.require(user, held.config.project_id, act)
+    if held.state != State.REQUESTED:
+        raise Conflict(f"The approval of config {held.config_id} is {held.state} already.")
+    return held
+
+
+def _decide(
+    held: Approval, user: User, state: Approval.State, reason: str, action: str, given: Approval
+) -> Approval:
+    held.state, held.decided_by, held.decided_at = state, user, timezone.now()
+    held.reason = reason.strip()
+    held.save(update_fields=["state", "decided_by", "decided_at", "reason"])
+    _tell(user, action, held, held.config)
+    for name in ("state", "decided_by", "decided_at", "reason"):
+        setattr(given, name, getattr(held, name))
+    return held
+
+
+def _tell(user: User, action: str, approval: Approval, config: Config) -> None:
+    data = {"config": config.pk, "hash": approval.hash, "reason": approval.reason or approval.note}
+    audit.record(
+        actor=user, action=action, object=approval, project_id=config.project_id, data=data
+    )

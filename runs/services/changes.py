@@ -1,0 +1,85 @@
+"""What a run changes against the config that it follows, and why more than one variable may change."""
+
+from dataclasses import asdict
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from controlplane.common import audit
+from controlplane.common.errors import Invalid
+from controlplane.common.models import User
+from runs.models import Config, Run, RunChange
+from runs.services import events
+from safehold.config import Comparison, compare
+
+
+def between(old: Config, new: Config) -> Comparison:
+    """Return what changes from one config to the other, and how many variables that is."""
+    return compare(old.document, new.document)
+
+
+def parent_of(*, config: Config, parent: Run | None) -> Config | None:
+    """Return the config that a run is held against: that of the run it is forked from, else the one before its own."""
+    return parent.config if parent is not None else config.parent
+
+
+def record(*, run: Run, user: User, reason: str = "") -> RunChange | None:
+    """Keep the verdict with a new run; None where it follows nothing.
+
+    Args:
+        run: Just made.
+        user: Who makes it.
+        reason: Why more than one variable changes; may be given at launch too.
+    """
+    before = parent_of(config=run.config, parent=run.parent)
+    if before is None:
+        return None
+    found = between(before, run.config)
+    made = RunChange.objects.create(
+        run=run, parent_config=before, num_factors=found.num_factors,
+        factors=[asdict(factor) for factor in found.factors],
+    )  # fmt: skip
+    if reason.strip():
+        give_reason(run=run, user=user, reason=reason)
+        made.refresh_from_db()
+    return made
+
+
+@transaction.atomic
+def give_reason(*, run: Run, user: User, reason: str) -> None:
+    """Keep why more than one variable changes; the first reason stays."""
+    changed = RunChange.objects.select_for_update().filter(run=run, reason="").first()
+    if changed is None or not reason.strip():
+        return
+    changed.reason, changed.reason_by, changed.reason_at = reason.strip(), user, timezone.now()
+    changed.save(update_fields=["reason", "reason_by", "reason_at"])
+    data = {"reason": changed.reason, "variables": [one["title"] for one in changed.factors]}
+    audit.record(actor=user, action="run.change_reason", object=run, data=data)
+    message = (
+        f"{user} gave the reason for {changed.num_factors} changed variables: {changed.reason}"
+    )
+    events.record(run=run, kind="change_reason", user=user, message=message, data=data)
+
+
+def require_reason(*, run: Run) -> None:
+    """Pass where a run changes at most one variable, or its reason is known.
+
+    Raises:
+        Invalid: More than one variable changed, and nobody said why; `factors` lists them.
+    """
+    changed = RunChange.objects.filter(run=run).first()
+    if changed is not None and changed.more_than_one and not changed.reason:
+        raise no_reason(changed.parent_config_id, changed.factors)
+
+
+def no_reason(parent_id: int, factors: list[dict[str, Any]]) -> Invalid:
+    """Return the refusal of several changes without a reason."""
+    names = ", ".join(one["title"] for one in factors)
+    return Invalid(
+        f"More than one variable changed against config {parent_id}: {names}.",
+        code="reason-needed",
+        hint="Give the reason, or change one variable at a time.",
+        fields={"reason": ["Say why more than one variable changes at once."]},
+        extra={"factors": factors},
+    )

@@ -1,0 +1,88 @@
+"""What rules look at beyond the config: the project's bounds, the config before, and what earlier runs showed."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from runs.models import Config, Run
+from runs.services import metrics, rulebook
+from safehold.config import ConfigInvalid, RunConfig, parse
+from safehold.preflight import Facts
+from safehold.preflight.facts import Proven
+from safehold.rulebook import Observed
+from safehold.rulebook.curves import is_saw_tooth, spread_of
+
+# The newest so many finished runs of a family are looked at.
+_MOST_PROVEN = 200
+_POINTS = 4000
+# Where logging is rare the first record is not that of the first step.
+_FIRST_STEPS = 20
+_LOSS, _NORM = "train/loss", "grad_norm/global"
+
+
+def with_records(facts: Facts, config: Config) -> Facts:
+    """Return the facts with what our records know about a config."""
+    return replace(
+        facts,
+        rulebook=rulebook.in_force(config.project_id),
+        parent=read(config.parent),
+        observed=observed_before(config),
+        proven=proven_for(config),
+    )
+
+
+def read(config: Config | None) -> RunConfig | None:
+    """Return a stored config as the schema of today reads it; None where it does not."""
+    try:
+        return parse(config.document) if config is not None else None
+    except ConfigInvalid:
+        return None
+
+
+def proven_for(config: Config) -> tuple[Proven, ...]:
+    """Return rate and batch of the finished runs of the same model family in the project."""
+    finished = Run.objects.filter(
+        project=config.project_id,
+        config__family_hash=config.family_hash,
+        attempts__outcome="finished",
+    ).distinct()
+    rows = finished.order_by("-pk").values_list("name", "config__document")[:_MOST_PROVEN]
+    return tuple(one for name, document in rows if (one := _proven(name, document)))
+
+
+def observed_before(config: Config) -> Observed | None:
+    """Return what the newest trained run of the config, or of the one it follows, showed."""
+    runs = Run.objects.filter(config__in=[config.pk, config.parent_id or config.pk], step__gt=0)
+    run = runs.order_by("-pk").first()
+    if run is None:
+        return None
+    chart = metrics.read_chart(run=run, names=[_LOSS, _NORM], x="step", points=_POINTS)
+    spread = spread_of(_values(chart, _NORM))
+    mean, deviation = spread or (None, None)
+    return Observed(
+        run=run.name, norm_mean=mean, norm_deviation=deviation,
+        is_saw_tooth=is_saw_tooth(_values(chart, _LOSS)),
+    )  # fmt: skip
+
+
+def first_loss_of(run: Run) -> float | None:
+    """Return the first training loss of a run that began at nothing; None of a fork or before its first step."""
+    if run.start_checkpoint or not run.step:
+        return None
+    chart = metrics.read_chart(run=run, names=[_LOSS], x="step", end=_FIRST_STEPS, points=20)
+    return next(iter(_values(chart, _LOSS)), None)
+
+
+def _proven(name: str, document: Mapping[str, Any]) -> Proven | None:
+    try:
+        return Proven(
+            name, float(document["optimizer"]["lr"]), int(document["train"]["global_batch"])
+        )
+    except (KeyError, TypeError, ValueError):
+        return None
+
+
+def _values(chart: Mapping[str, Any], name: str) -> list[float]:
+    series = next((one for one in chart["series"] if one["name"] == name), {"parts": []})
+    parts = [part for part in series["parts"] if not part["superseded"]]
+    return [float(value) for part in parts for value in part["values"]]

@@ -1,0 +1,82 @@
+"""The rulebook of a project: the rules as written, and the bounds that the project set instead."""
+
+from django.db import transaction
+
+from controlplane.common import access, audit
+from controlplane.common.errors import Invalid, NotFound
+from controlplane.common.models import Project, User
+from runs.models import RulebookValue
+from safehold import rulebook
+from safehold.rulebook import Rule, Rulebook
+
+
+def in_force(project_id: int) -> Rulebook:
+    """Return the rulebook as it holds in a project."""
+    rows = RulebookValue.objects.filter(project_id=project_id).values_list("rule", "low", "high")
+    return rulebook.with_values({rule: {"low": low, "high": high} for rule, low, high in rows})
+
+
+@transaction.atomic
+def set_value(
+    *,
+    user: User,
+    project: Project,
+    rule_id: str,
+    low: float | None,
+    high: float | None,
+    reason: str,
+) -> RulebookValue:
+    """Set the bounds of a rule in a project.
+
+    Args:
+        user: Needs the role approver: who may launch shall not loosen what holds him.
+        project: Where it counts.
+        rule_id: As `safehold.rulebook` names it.
+        low: Smallest value inside; None: no bound.
+        high: Largest value inside; None: no bound.
+        reason: Why the project differs.
+
+    Raises:
+        NotFound: There is no such rule.
+        Invalid: The bounds cannot be, or there is no reason.
+    """
+    access.require(user, project.pk, "rulebook.set")
+    rule = rule_of(rule_id)
+    if not reason.strip():
+        raise Invalid("A bound of its own needs a reason.", fields={"reason": ["Say why."]})
+    try:
+        rulebook.check_value(rule, low, high)
+    except ValueError as error:
+        raise Invalid(str(error), fields={"low": [str(error)]}) from error
+    before = RulebookValue.objects.filter(project=project, rule=rule_id).first()
+    values = {"low": low, "high": high, "reason": reason.strip(), "set_by": user}
+    kept, _ = RulebookValue.objects.update_or_create(project=project, rule=rule_id, defaults=values)
+    old = [before.low, before.high] if before else [rule.low, rule.high]
+    data = {"rule": rule_id, "old": old, "new": [low, high], "reason": kept.reason}
+    audit.record(actor=user, action="rulebook.set", object=kept, project_id=project.pk, data=data)
+    return kept
+
+
+@transaction.atomic
+def reset_value(*, user: User, project: Project, rule_id: str) -> None:
+    """Go back to the bounds as they are written; where none were set nothing changes."""
+    access.require(user, project.pk, "rulebook.reset")
+    rule = rule_of(rule_id)
+    kept = RulebookValue.objects.filter(project=project, rule=rule_id).first()
+    if kept is None:
+        return
+    data = {"rule": rule_id, "old": [kept.low, kept.high], "new": [rule.low, rule.high]}
+    audit.record(actor=user, action="rulebook.reset", object=kept, project_id=project.pk, data=data)
+    kept.delete()
+
+
+def rule_of(rule_id: str) -> Rule:
+    """Return a rule as it is written.
+
+    Raises:
+        NotFound: There is none.
+    """
+    for rule in rulebook.written().rules():
+        if rule.id == rule_id:
+            return rule
+    raise NotFound(f"There is no rule {rule_id}.", hint="See the list of rules.")
