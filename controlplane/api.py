@@ -9,9 +9,8 @@ from django.urls import URLPattern, path
 from ninja import NinjaAPI, Swagger
 
 from checkpoints import api as checkpoints
-from controlplane.common.access import projects_of, role_of
-from controlplane.common.api import problems
-from controlplane.common.api.auth import PersonOrToken, caller
+from controlplane.common.api import audit, people, problems, projects, tokens
+from controlplane.common.api.auth import PersonOrToken
 from controlplane.common.api.bodies import StrictParser
 from controlplane.common.errors import SafeholdError
 from runs.api import cards, clusters, configs, run_comparison, runs
@@ -35,17 +34,11 @@ api.add_router("runs", runs.router)
 api.add_router("comparison", run_comparison.router)
 api.add_router("clusters", clusters.router)
 api.add_router("checkpoints", checkpoints.router)
-
-
-@api.get("/me", response=dict[str, Any], tags=["people"], summary="Who am I")
-def me(request: HttpRequest) -> Any:
-    """Return the person behind the token or session, with the projects and the role in each."""
-    user = caller(request)
-    projects = [
-        {"slug": one.slug, "name": one.name, "role": _role(user, one.pk)}
-        for one in projects_of(user)
-    ]
-    return {"id": user.pk, "username": user.username, "projects": projects}
+api.add_router("me", people.me)
+api.add_router("people", people.router)
+api.add_router("projects", projects.router)
+api.add_router("tokens", tokens.router)
+api.add_router("audit", audit.router)
 
 
 def urlpatterns() -> list[URLPattern]:
@@ -72,8 +65,3 @@ def _opened(view: View) -> View:
     answer.login_required = False  # type: ignore[attr-defined]
     answer.csrf_exempt = True  # type: ignore[attr-defined]
     return answer
-
-
-def _role(user: Any, project_id: int) -> str | None:
-    role = role_of(user, project_id)
-    return role.name.lower() if role else None
