@@ -30,12 +30,12 @@ check: .venv/.dev
 	$(LINT_ENV) $(BIN)/python -W ignore::RuntimeWarning manage.py makemigrations --check --dry-run
 	$(DEPLOY_ENV) $(BIN)/python manage.py check --deploy --fail-level WARNING
 
-# The quick tests share two processes; those with a whole service, trainers or a browser run alone.
+# Two processes: most tests wait more than they reckon. A file with a service of its own stays in one of them.
 quick: .venv/.dev .venv/.assets
 	$(PYTEST) -n 2 -m "not e2e and not gpu and not cluster"
 
 e2e: .venv/.dev .venv/.assets chromium
-	$(PYTEST) -m "e2e and not gpu and not cluster"
+	$(PYTEST) -n 2 --dist loadfile -m "e2e and not gpu and not cluster"
 
 chromium:
 	@command -v chromium >/dev/null && exit 0; \
