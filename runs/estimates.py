@@ -120,7 +120,7 @@ def memory_document(memory: planning.MemoryLedger) -> dict[str, Any]:
 
 def forecast_document(found: Forecast) -> dict[str, Any]:
     """Return a forecast as JSON values; the three definitions of useful time have a name each."""
-    return _finite({
+    return finite({
         "steps": found.steps,
         "step_seconds": found.step_seconds,
         "wall_days": found.wall_days,
@@ -138,12 +138,12 @@ def forecast_document(found: Forecast) -> dict[str, Any]:
     })  # fmt: skip
 
 
-def _finite(value: Any) -> Any:
+def finite(value: Any) -> Any:
     """Return None for what never ends: JSON has no word for it."""
     if isinstance(value, dict):
-        return {name: _finite(one) for name, one in value.items()}
+        return {name: finite(one) for name, one in value.items()}
     if isinstance(value, list):
-        return [_finite(one) for one in value]
+        return [finite(one) for one in value]
     return None if isinstance(value, float) and not isfinite(value) else value
 
 

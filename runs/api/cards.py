@@ -1,9 +1,9 @@
 """`/api/v1/cards`."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from ninja import Query, Router, Status
 from pydantic import Field
 
@@ -16,13 +16,15 @@ from controlplane.common.api import (
     project_for,
     visible_projects,
 )
-from runs import access, listings
-from runs.api.schemas import CardChangeOut, CardOut
-from runs.api.shapes import card_change_shape, card_shape
+from runs import access, card_export, listings
+from runs.api import card_pilots
+from runs.api.card_schemas import CardChangeOut, CardDetailOut, CardOut
+from runs.api.card_shapes import card_change_shape, card_detail_shape, card_shape
 from runs.models import Card
 from runs.services import cards
 
 router = Router(tags=["cards"])
+router.add_router("", card_pilots.router)
 Name = Annotated[str, Field(min_length=1, max_length=120)]
 
 
@@ -33,7 +35,8 @@ class CardIn(Input):
     question: str = ""
     stage: str = "pretrain"
     data: dict[str, Any] = Field(
-        default_factory=dict, description="Sections network, data, compute; task_form; acceptance."
+        default_factory=dict,
+        description="Sections network, data, compute, plan; and the fields beside them: docs/reference/card.md.",
     )
     project: str | None = None
 
@@ -48,42 +51,49 @@ class CardPatch(Input):
     reason: str = ""
 
 
+class CardQuery(PageQuery):
+    """Which cards."""
+
+    stage: str = Field("", description="pretrain, continued, sft or preference.")
+    name: str = Field("", max_length=120, description="A part of the name.")
+    parent: int | None = Field(None, description="Pilots of this card.")
+
+
 @router.get("", response=Page[CardOut], summary="List cards")
-def list_cards(request: HttpRequest, filters: Query[PageQuery]) -> Any:
+def list_cards(request: HttpRequest, filters: Query[CardQuery]) -> Any:
     """List the cards that you see, newest first."""
     projects = visible_projects(caller(request), filters.project)
     found = Card.objects.filter(project__in=projects).select_related("project", "owner")
+    if filters.stage:
+        found = found.filter(stage=filters.stage)
+    if filters.name:
+        found = found.filter(name__icontains=filters.name)
+    if filters.parent is not None:
+        found = found.filter(parent=filters.parent)
     page = listings.page_of(found, cursor=filters.cursor, size=filters.limit)
     return {"items": [card_shape(card) for card in page.rows], "next": page.next_cursor or None}
 
 
-@router.post("", response={201: CardOut}, summary="Make a card")
+@router.post("", response={201: CardDetailOut}, summary="Make a card")
 def create(request: HttpRequest, body: CardIn) -> Any:
     """Make a card."""
     user = caller(request)
 
     def make() -> dict[str, Any]:
         project = project_for(user, body.project)
-        card = cards.create_card(
-            user=user,
-            project=project,
-            name=body.name,
-            question=body.question,
-            stage=body.stage,
-            data=body.data,
-        )
-        return card_shape(card)
+        given = {name: getattr(body, name) for name in ("name", "question", "stage", "data")}
+        return card_detail_shape(cards.create_card(user=user, project=project, **given))
 
     return Status(201, once(request, make))
 
 
-@router.get("/{card_id}", response=CardOut, summary="Show a card")
+@router.get("/{card_id}", response=CardDetailOut, summary="Show a card")
 def show(request: HttpRequest, card_id: int) -> Any:
-    """Show a card with its sums."""
-    return card_shape(access.card_for(caller(request), card_id))
+    """Show a card with its sums: compute, memory, forecast, advice."""
+    return card_detail_shape(access.card_for(caller(request), card_id))
 
 
-@router.patch("/{card_id}", response=CardOut, summary="Change a card")
+@router.patch("/{card_id}", response=CardDetailOut, summary="Change a card")
 def change(request: HttpRequest, card_id: int, body: CardPatch) -> Any:
     """Change a card; every changed field is kept in its trail."""
     card = access.card_for(caller(request), card_id, change=True)
@@ -93,7 +103,7 @@ def change(request: HttpRequest, card_id: int, body: CardPatch) -> Any:
     if "data" in given:
         given["data"] = merged(card.data, given["data"])
     cards.update_card(user=caller(request), card=card, **given)
-    return card_shape(access.card_for(caller(request), card_id))
+    return card_detail_shape(access.card_for(caller(request), card_id))
 
 
 @router.get(
@@ -109,6 +119,17 @@ def list_changes(request: HttpRequest, card_id: int, filters: Query[PageQuery]) 
         "items": [card_change_shape(change) for change in page.rows],
         "next": page.next_cursor or None,
     }
+
+
+@router.get("/{card_id}/export", response=dict[str, Any], summary="Export a card")
+def export(request: HttpRequest, card_id: int, form: Literal["json", "markdown"] = "json") -> Any:
+    """Return the card, its sums, what its runs reached and its whole trail; as Markdown on request."""
+    document = card_export.document_of(access.card_for(caller(request), card_id))
+    if form == "json":
+        return document
+    return HttpResponse(
+        card_export.as_markdown(document), content_type="text/markdown; charset=utf-8"
+    )
 
 
 def merged(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from controlplane.common.api import Input, Page, PageQuery, caller, once, visible_projects
 from runs import access, listings, run_table
-from runs.api import run_acts, run_metrics, run_preflight, run_reading
+from runs.api import run_acts, run_forecast, run_metrics, run_preflight, run_reading
 from runs.api.schemas import RunDetailOut, RunOut
 from runs.api.shapes import run_shape, run_shapes
 from runs.models import Run
@@ -19,6 +19,7 @@ router.add_router("", run_acts.router)
 router.add_router("", run_reading.router)
 router.add_router("", run_metrics.router)
 router.add_router("", run_preflight.router)
+router.add_router("", run_forecast.router)
 
 
 class RunIn(Input):

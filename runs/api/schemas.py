@@ -1,4 +1,4 @@
-"""What the API says of cards, configs, runs and reports."""
+"""What the API says of configs, runs and reports."""
 
 from datetime import datetime
 from typing import Any
@@ -6,37 +6,6 @@ from typing import Any
 from pydantic import Field
 
 from controlplane.common.api import Output
-
-
-class CardOut(Output):
-    """A card with its sums; `estimate` is null while a number is missing."""
-
-    id: int
-    project: str
-    name: str
-    question: str
-    stage: str
-    data: dict[str, Any] = Field(
-        description="Sections network, data, compute; task_form; acceptance."
-    )
-    owner: str
-    created_at: datetime
-    updated_at: datetime
-    parameters: float
-    estimate: dict[str, float] | None
-    missing_agreements: list[str]
-
-
-class CardChangeOut(Output):
-    """One changed field."""
-
-    id: int
-    at: datetime
-    user: str
-    field: str
-    old: Any
-    new: Any
-    reason: str
 
 
 class ConfigOut(Output):

@@ -5,36 +5,9 @@ from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Any
 
-from runs.models import Attempt, Card, CardChange, Config, Event, PreflightReport, Run
+from runs.models import Attempt, Config, Event, PreflightReport, Run
 from runs.run_table import RunRow, rows_of
 from safehold import config as run_config
-from safehold import planning
-
-
-def card_shape(card: Card) -> dict[str, Any]:
-    """Return a card with its sums."""
-    fields = planning.parse_card(card.data)
-    estimate = planning.compute_of(fields)
-    return {
-        "id": card.pk,
-        "project": card.project.slug,
-        "name": card.name,
-        "question": card.question,
-        "stage": card.stage,
-        "data": card.data,
-        "owner": card.owner.username,
-        "created_at": card.created_at,
-        "updated_at": card.updated_at,
-        "parameters": planning.parameters_of(fields),
-        "estimate": asdict(estimate) if estimate else None,
-        "missing_agreements": planning.missing_agreements(fields),
-    }
-
-
-def card_change_shape(change: CardChange) -> dict[str, Any]:
-    """Return one line of a card's trail."""
-    shown = ("id", "at", "field", "old", "new", "reason")
-    return {name: getattr(change, name) for name in shown} | {"user": change.user.username}
 
 
 def config_shape(config: Config) -> dict[str, Any]:

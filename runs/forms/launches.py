@@ -9,7 +9,7 @@ from controlplane.common.errors import Invalid
 from controlplane.common.models import Project
 from runs.cluster_table import ClusterRow
 from runs.models import Config
-from runs.services import launcher_choice
+from runs.services import agreements, launcher_choice
 
 
 def launchers(config: Config | None) -> list[tuple[str, str]]:
@@ -47,4 +47,6 @@ class LaunchForm(forms.Form):
                 found["launcher"] = launcher_choice.choose(config=config, asked=asked)
             except Invalid as error:
                 self.add_error("launcher", f"{error.message} {error.hint}".strip())
+            for _path, one in agreements.findings(card=config.card, config=config):
+                self.add_error("config", f"{one.message} {one.advice}")
         return found

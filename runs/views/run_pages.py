@@ -15,7 +15,7 @@ from django.views.decorators.vary import vary_on_headers
 
 from controlplane.common.access import role_of
 from controlplane.common.api import caller
-from runs import access, acts, dashboard, run_table
+from runs import access, acts, dashboard, run_forecast, run_table
 from runs import timeline as timelines
 from runs.models import Run, Sight
 from runs.services import launcher_choice, metrics
@@ -91,7 +91,8 @@ def proof(request: HttpRequest, run_id: int) -> HttpResponse:
     run = access.run_for(caller(request), run_id)
     newest = run.attempts.select_related("sight").order_by("-number").first()
     report = run.config.preflight_reports.order_by("-pk").first()
-    return page(request, run, "proof", {"attempt": newest, "report": report, "config": run.config})
+    context = {"attempt": newest, "report": report, "config": run.config}
+    return page(request, run, "proof", context | run_forecast.context(run))
 
 
 @require_GET
