@@ -19,6 +19,8 @@ SAFEHOLD_PUBLIC_URL = env.text("SAFEHOLD_PUBLIC_URL", "http://127.0.0.1:8000").r
 SAFEHOLD_INGEST_URL = env.text("SAFEHOLD_INGEST_URL", SAFEHOLD_PUBLIC_URL).rstrip("/")
 SAFEHOLD_ATTEMPTS_DIR = env.path("SAFEHOLD_ATTEMPTS_DIR", SAFEHOLD_HOME / "attempts")
 SAFEHOLD_CHECKPOINT_ROOT = env.path("SAFEHOLD_CHECKPOINT_ROOT", SAFEHOLD_HOME / "checkpoints")
+# How many ranks run at once on this machine; 0: its GPUs, or what its processors bear. Runs beyond it wait in order.
+SAFEHOLD_LOCAL_DEVICES = env.integer("SAFEHOLD_LOCAL_DEVICES", 0)
 SAFEHOLD_SWEEP_SECONDS = env.integer("SAFEHOLD_SWEEP_SECONDS", 5, least=1)
 SAFEHOLD_CONTACT_LOST_SECONDS = env.integer("SAFEHOLD_CONTACT_LOST_SECONDS", 15, least=3)
 SAFEHOLD_PAUSE_HOLD_SECONDS = env.integer("SAFEHOLD_PAUSE_HOLD_SECONDS", 1800)
@@ -33,6 +35,8 @@ SAFEHOLD_VERIFY_TRIES = env.integer("SAFEHOLD_VERIFY_TRIES", 3, least=1)
 SAFEHOLD_STABLE_STEPS = env.integer("SAFEHOLD_STABLE_STEPS", 50, least=1)
 SAFEHOLD_STABLE_RISE_PERCENT = env.integer("SAFEHOLD_STABLE_RISE_PERCENT", 20, least=1)
 SAFEHOLD_INGEST_MAX_BYTES = env.integer("SAFEHOLD_INGEST_MAX_BYTES", 64 * 1024 * 1024, least=1024)
+# Days between the request to delete a run and the end of its metrics and logs.
+SAFEHOLD_RUN_RETENTION_DAYS = env.integer("SAFEHOLD_RUN_RETENTION_DAYS", 30)
 # Threads that store metrics; each keeps a database connection.
 SAFEHOLD_INGEST_THREADS = env.integer("SAFEHOLD_INGEST_THREADS", 4, least=1)
 # Log text kept of one attempt; beyond it the oldest goes.
@@ -272,6 +276,11 @@ CELERY_BEAT_SCHEDULE = {
         "task": "workers.compact_idle",
         "schedule": schedule(60),
         "options": {"expires": 60},
+    },
+    "delete-due-runs": {
+        "task": "workers.delete_due_runs",
+        "schedule": schedule(3600),
+        "options": {"expires": 3600},
     },
     "preflight-left-behind": {
         "task": "workers.preflight_left_behind",

@@ -4,7 +4,9 @@ Effects outside happen outside of transactions. Records are changed under the lo
 after a look whether both are still what the decision was made of.
 """
 
+import hashlib
 import logging
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -102,7 +104,18 @@ def _note_reason(action: facts.NoteReason, scene: Scene) -> None:
         held.reason = action.reason
         held.save(update_fields=["reason"])
     if action.reason:
-        events.record(run=scene.run, attempt=attempt, kind="state", message=action.reason)
+        events.record(
+            run=scene.run, attempt=attempt, kind="state", message=action.reason,
+            key=_once(attempt, action.reason),
+        )  # fmt: skip
+
+
+def _once(attempt: Attempt, reason: str) -> str | None:
+    """Name the reason for which an attempt waits, whatever the numbers in it: a line that moves is told once."""
+    if attempt.state != states.State.WAITING:
+        return None
+    plain = re.sub(r"[0-9]+", "", reason)
+    return f"waits:{attempt.pk}:{hashlib.sha256(plain.encode()).hexdigest()[:16]}"
 
 
 @carry_out.register

@@ -51,6 +51,7 @@ class LaunchTrouble:
     message: str
     retry_at: datetime
     is_final: bool = False
+    num: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -102,4 +102,5 @@ def _trouble(attempt: Attempt, watch: Watch | None) -> facts.LaunchTrouble | Non
         message=watch.launch_error,
         retry_at=watch.launch_retry_at,
         is_final=watch.is_launch_final,
+        num=watch.num_launches,
     )

@@ -32,6 +32,8 @@ from workers.facts import (
 from workers.launchers.base import Observation, Presence
 
 _RUNNING = frozenset({State.STARTING, State.RUNNING, State.PAUSING, State.PAUSED})
+# Of what waited for its turn; with the waits between them that takes about ten minutes.
+_MOST_STARTS = 20
 _NEVER_SUBMITTED = frozenset({State.REQUESTED, State.SUBMITTING})
 
 
@@ -178,6 +180,15 @@ def _trouble_outside(attempt: AttemptFacts, seen: Observation) -> list[Action]:
     return [NoteReason(reason)] if reason != attempt.reason else []
 
 
+def _its_turn(run: RunFacts, attempt: AttemptFacts, now: datetime) -> list[Action]:
+    """Start what waited for its turn; what cannot be started then is told and taken out of the line."""
+    trouble = attempt.trouble
+    if trouble is not None and (trouble.is_final or trouble.num >= _MOST_STARTS):
+        told = {"outcome": str(Outcome.COULD_NOT_START), "message": trouble.message}
+        return [KeepExit(exit_records.cleaned(told)), Kill("It could not be started.")]
+    return _submit_again(attempt, now) if run.desired is Desired.RUNNING else []
+
+
 def _before_running(seen: Observation) -> State:
     return State.WAITING if seen.presence is Presence.PENDING else State.STARTING
 
@@ -233,6 +244,8 @@ def _start_up(
         return [Move(State.STARTING)]
     if attempt.state is not expected and not is_heard:
         return [Move(expected, seen.reason)]
+    if seen.is_due:
+        return _its_turn(run, attempt, now)
     if attempt.state is State.WAITING:
         return [NoteReason(seen.reason)] if seen.reason not in {"", attempt.reason} else []
     if attempt.phase in AT_WORK or attempt.phase == "paused":

@@ -310,3 +310,32 @@ def test_decision_depends_on_nothing_but_its_arguments():
 
     assert decide(facts, ABSENT, NOW) == decide(facts, ABSENT, NOW)
     assert facts == run(attempt(State.SUBMITTING))
+
+
+class TestLine:
+    WAITS = Observation(presence=Presence.PENDING, reason="2 before it.", handle={"waiting": True})
+    DUE = Observation(presence=Presence.PENDING, is_due=True, handle={"waiting": True})
+
+    def test_what_took_its_place_waits(self):
+        actions = decide(run(attempt(State.SUBMITTING)), self.WAITS, NOW)
+        assert actions == [f.RecordHandle(), f.Move(State.WAITING, "2 before it.")]
+        assert decide(run(attempt(State.WAITING)), self.WAITS, NOW) == [
+            f.NoteReason("2 before it.")
+        ]
+
+    def test_whose_turn_it_is_starts_again(self):
+        assert decide(run(attempt(State.WAITING)), self.DUE, NOW) == [f.Submit()]
+
+    def test_nothing_starts_that_is_wanted_paused_or_stopped(self):
+        assert decide(run(attempt(State.WAITING), Desired.PAUSED), self.DUE, NOW) == []
+        [move] = decide(run(attempt(State.WAITING), Desired.STOPPED), self.DUE, NOW)
+        assert move.to is State.STOPPING
+
+    def test_a_start_that_failed_waits_and_one_that_never_can_is_told(self):
+        trouble = f.LaunchTrouble(message="no room", retry_at=NOW + timedelta(seconds=2))
+        assert decide(run(attempt(State.WAITING, trouble=trouble)), self.DUE, NOW) == []
+        for more in ({"is_final": True}, {"num": 20}):
+            final = f.LaunchTrouble(message="no python", retry_at=NOW, **more)
+            keep, kill = decide(run(attempt(State.WAITING, trouble=final)), self.DUE, NOW)
+            assert (keep.exit["outcome"], keep.exit["message"]) == ("could_not_start", "no python")
+            assert isinstance(kill, f.Kill)

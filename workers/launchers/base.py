@@ -51,6 +51,7 @@ class Observation:
         seen_at: When, by the observer's clock.
         is_fenced: The name is closed: nothing can be started under it any more.
         num_survivors: Parts of the workload that outlived it; it is not gone while there are any.
+        is_due: It waited for its turn, and a start that is repeated now brings it to life.
         is_suspended: It is held back by whoever admits it; nothing of it runs.
         lost_since: Since when a node under it has not answered; None while all do.
         handle: What spares the next look a search.
@@ -63,6 +64,7 @@ class Observation:
     seen_at: datetime | None = None
     is_fenced: bool = False
     num_survivors: int = 0
+    is_due: bool = False
     is_suspended: bool = False
     lost_since: datetime | None = None
     handle: Mapping[str, Any] = field(default_factory=dict)

@@ -11,7 +11,8 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,12 +22,16 @@ from safehold.findings import Finding
 from workers.kube.showing import Shown
 from workers.launchers import launcher, local_drift, processes, sight
 from workers.launchers.base import LauncherError, LaunchSpec, Observation, Presence, program
+from workers.launchers.devices import Devices, of_this_machine
 from workers.launchers.folder import Folder
+from workers.launchers.line import Line
 from workers.launchers.local_environment import environment_of
 
 WRAPPER = (sys.executable, "-m", "safehold.wrapper")
 # Starting Python and importing the wrapper, on a machine that does much else.
 START_SECONDS = 30.0
+# The handle of what is in the line: it was taken on, and nothing of it runs.
+WAITING: Mapping[str, Any] = {"waiting": True}
 _KILL_SECONDS = 10.0
 _POLL_SECONDS = 0.02
 
@@ -34,22 +39,33 @@ _POLL_SECONDS = 0.02
 class LocalLauncher:
     """Attempts as processes below one folder."""
 
-    def __init__(self, root: Path, wrapper: tuple[str, ...] = WRAPPER) -> None:
+    def __init__(
+        self, root: Path, wrapper: tuple[str, ...] = WRAPPER,
+        devices: Callable[[], Devices] = of_this_machine,
+    ) -> None:  # fmt: skip
         self._root = root
         self._wrapper = wrapper
+        self._devices = devices
+        self._line = Line(root, devices)
 
     def start(self, spec: LaunchSpec) -> Mapping[str, Any]:
         """Start the wrapper unless there was one, and return as soon as it says who it is.
 
+        Where the devices are in use it takes its place in the line; a start that is repeated asks whether it is due.
+
         Raises:
-            LauncherError: The name is closed, or the wrapper could not be started.
+            LauncherError: The name is closed, it asks for more than there is, or the wrapper could not be started.
         """
         folder = self._folder(spec.name)
         try:
             folder.make()
             with folder.locked(START_SECONDS) as lock:
                 if lock is not None and folder.wrapper() is None:
-                    self._spawn(folder, spec, lock)
+                    ids = self._enter(folder, spec)
+                    if ids is None:
+                        return WAITING
+                    self._spawn(folder, spec, lock, ids)
+                    self._line.leave(spec.name)
         except OSError as error:
             raise LauncherError(
                 f"Attempt {spec.name} cannot be started in {folder.path}: {error}.",
@@ -62,7 +78,7 @@ class LocalLauncher:
         """Look at the wrapper, its exit record and what may have outlived it."""
         folder = self._folder(name)
         try:
-            return sight.look(folder)
+            return self._in_line(name, sight.look(folder))
         except OSError as error:
             reason = f"{folder.path} cannot be read: {error}."
             return Observation(presence=Presence.UNREACHABLE, reason=reason, seen_at=sight.now())
@@ -71,6 +87,7 @@ class LocalLauncher:
         """Send SIGTERM to the wrapper, once: it passes it on and keeps the grace itself."""
         folder = self._folder(name)
         try:
+            self._line.leave(name)
             wrapper = folder.wrapper()
             if wrapper is not None and wrapper.is_alive and folder.note_once("stop"):
                 processes.send(wrapper.pid, signal.SIGTERM)
@@ -84,6 +101,7 @@ class LocalLauncher:
             LauncherError: Some do not die.
         """
         folder = self._folder(name)
+        self._line.leave(name)
         deadline = time.monotonic() + _KILL_SECONDS
         while living := self._living(folder):
             if time.monotonic() > deadline:
@@ -100,6 +118,7 @@ class LocalLauncher:
         """Leave a file that every start looks for once it holds the lock."""
         try:
             self._folder(name).fence()
+            self._line.leave(name)
         except OSError as error:
             raise LauncherError(f"{name} cannot be closed: {error}.", can_retry=True) from error
 
@@ -125,8 +144,9 @@ class LocalLauncher:
         Raises:
             LauncherError: They cannot be read.
         """
+        folder = self._folder(spec.name)
         try:
-            return local_drift.drift(spec, self._folder(spec.name))
+            return local_drift.drift(spec, folder) if folder.wrapper() is not None else []
         except OSError as error:
             raise LauncherError(
                 f"{spec.name} cannot be looked at: {error}.", can_retry=True
@@ -135,16 +155,37 @@ class LocalLauncher:
     def _folder(self, name: str) -> Folder:
         return Folder(self._root / name)
 
-    def _spawn(self, folder: Folder, spec: LaunchSpec, lock: int) -> None:
+    def _enter(self, folder: Folder, spec: LaunchSpec) -> tuple[str, ...] | None:
         if folder.is_fenced:
             raise LauncherError(f"The name {spec.name} is closed.", can_retry=False)
+        devices = self._devices()
+        if not devices.can_ever_hold(spec.devices):
+            raise LauncherError(
+                f"It asks for {spec.devices} devices; attempts on this machine may use {devices.num}.",
+                can_retry=False,
+                hint="Lower compute.devices, raise SAFEHOLD_LOCAL_DEVICES, or launch it on a cluster.",
+            )
+        return self._line.enter(spec.name, spec.devices)
+
+    def _in_line(self, name: str, seen: Observation) -> Observation:
+        """Return the look at an attempt of which nothing is there, as of one that waits if it does."""
+        if seen.presence is not Presence.ABSENT or seen.is_fenced or seen.num_survivors:
+            return seen
+        turn = self._line.turn(name)
+        if turn is None:
+            return seen
+        return replace(
+            seen, presence=Presence.PENDING, reason=turn.reason, is_due=turn.is_due, handle=WAITING
+        )
+
+    def _spawn(self, folder: Folder, spec: LaunchSpec, lock: int, ids: tuple[str, ...]) -> None:
         _write(folder, spec)
         command = [*self._wrapper, "--dir", str(folder.path), "--nproc", str(spec.devices)]
         with (folder.path / "logs" / "wrapper.out").open("ab") as output:
             process = subprocess.Popen(
                 [*command, "--", *program(spec.command, sys.executable)],
                 stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT,
-                cwd=folder.path, env=environment_of(folder.path, spec),
+                cwd=folder.path, env=environment_of(folder.path, spec, ids),
                 start_new_session=True, pass_fds=[lock],
             )  # fmt: skip
         # Reaps it while this worker lives; afterwards whoever adopts orphans does.
@@ -188,7 +229,11 @@ class LocalLauncher:
 @launcher("local")
 def local() -> LocalLauncher:
     """Return the launcher of this machine."""
-    return LocalLauncher(Path(settings.SAFEHOLD_ATTEMPTS_DIR))
+    return LocalLauncher(Path(settings.SAFEHOLD_ATTEMPTS_DIR), devices=_devices)
+
+
+def _devices() -> Devices:
+    return of_this_machine(settings.SAFEHOLD_LOCAL_DEVICES)
 
 
 def _write(folder: Folder, spec: LaunchSpec) -> None:

@@ -19,8 +19,14 @@ _PREFIXES_PASSED_ON = (
 _SECRET_WORDS = ("TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL", "API_KEY")
 
 
-def environment_of(folder: Path, spec: LaunchSpec) -> dict[str, str]:
-    """Return the whole environment of the wrapper. Ours come last: nothing takes an attempt's identity."""
+def environment_of(folder: Path, spec: LaunchSpec, gpus: tuple[str, ...] = ()) -> dict[str, str]:
+    """Return the whole environment of the wrapper. Ours come last: nothing takes an attempt's identity.
+
+    Args:
+        folder: Of the attempt.
+        spec: Of the attempt.
+        gpus: Ids of those it may use; none where processors are shared.
+    """
     ours = {
         "SAFEHOLD_URL": spec.ingest_url,
         "SAFEHOLD_URL_FILE": str(folder.parent / ADDRESS_FILE),
@@ -36,6 +42,8 @@ def environment_of(folder: Path, spec: LaunchSpec) -> dict[str, str]:
         ours["SAFEHOLD_RESUME_FROM"] = spec.resume_from
     if spec.is_fork:
         ours["SAFEHOLD_FORK"] = "1"
+    if gpus:
+        ours["CUDA_VISIBLE_DEVICES"] = ",".join(gpus)
     return passed_on(os.environ) | {"OMP_NUM_THREADS": "1"} | dict(spec.env) | ours
 
 

@@ -90,7 +90,8 @@ def test_wrapper_that_cannot_run_is_told_with_its_last_line(bench: LocalBench):
     with pytest.raises(LauncherError, match="no torch") as refused:
         broken.start(bench.spec(NAME))
     assert refused.value.can_retry
-    assert bench.launcher.observe(NAME, {}).presence is Presence.ABSENT
+    seen = bench.launcher.observe(NAME, {})
+    assert (seen.presence, seen.is_due) == (Presence.PENDING, True)
 
 
 def test_folder_that_cannot_be_written_is_a_launcher_error(tmp_path: Path):
