@@ -1,8 +1,10 @@
+from typing import Any
+
 import pytest
 
 from tests.runs.api.callers import Api
 
-REFERENCE = {
+REFERENCE: dict[str, Any] = {
     "network": {"parameters": 70e9},
     "data": {"tokens": 100_000_000_000},
     "compute": {"devices": 512, "peak_tflops_per_device": 300, "mfu": 0.5},
@@ -34,3 +36,101 @@ def test_a_change_touches_what_it_names_and_leaves_a_trail(operator: Api) -> Non
 
 def test_an_unknown_number_leaves_the_sums_open(operator: Api) -> None:
     assert operator.post("cards", {"name": "a"}).json()["estimate"] is None
+
+
+def test_a_card_shows_all_its_sums(operator: Api) -> None:
+    data = REFERENCE | {
+        "network": {"parameters": 70e9, "sequence_length": 4096, "vocabulary": 50_000},
+        "compute": REFERENCE["compute"] | {"memory_gb_per_device": 80},
+        "plan": {"zero_stage": 3, "micro_batch": 1},
+    }
+    sums = operator.post("cards", {"name": "big", "data": data}).json()["sums"]
+    assert sums["starting_loss"] == pytest.approx(10.82, abs=0.005)
+    assert sums["memory"]["before_activations_bytes"] == 70e9 * 16 / 512
+    assert sums["memory"]["fit"] == "fits"
+    assert (sums["nodes"], sums["data_parallel"], sums["global_batch"]) == (64, 512, 512)
+    forecast = sums["forecast"]
+    assert forecast["sources"] == {"rate": "default", "restart": "default", "save": "default"}
+    assert 0.9 < forecast["ettr_job_wall_clock"] < 1
+    assert [one["is_advised"] for one in forecast["intervals"]].count(True) == 1
+    assert "CARD-5.tokens_for_size" in [one["code"] for one in sums["advice"]]
+
+
+def test_sums_are_reckoned_without_keeping_anything(operator: Api, viewer: Api) -> None:
+    answer = viewer.post("cards/estimate", {"stage": "sft", "data": REFERENCE})
+    assert answer.json()["compute"]["flops"] == 4.2e22
+    assert "CARD-7.base_checkpoint" in [one["code"] for one in answer.json()["advice"]]
+    assert operator.get("cards").json()["items"] == []
+    wrong = viewer.post("cards/estimate", {"data": {"compute": {"mfu": 40}}})
+    assert wrong.status_code == 422
+    assert wrong.json()["errors"][0]["field"] == "compute.mfu"
+
+
+def test_a_card_is_exported_as_json_and_as_markdown(operator: Api) -> None:
+    card = operator.post("cards", {"name": "big", "data": REFERENCE}).json()
+    operator.patch(f"cards/{card['id']}", {"question": "Why?", "reason": "Asked."})
+    document = operator.get(f"cards/{card['id']}/export").json()
+    assert document["changes"][0]["reason"] == "Asked."
+    answer = operator.get(f"cards/{card['id']}/export", form="markdown")
+    assert answer["Content-Type"].startswith("text/markdown")
+    assert "| Device-days | 3241 |" in answer.content.decode()
+
+
+def test_a_pilot_is_made_and_listed(operator: Api, viewer: Api, outsider: Api) -> None:
+    card = operator.post("cards", {"name": "big", "data": REFERENCE}).json()
+    made = operator.post(f"cards/{card['id']}/pilots", {"kind": "pilot"})
+    assert made.status_code == 201
+    assert made.json()["card"]["data"]["data"]["tokens"] == 1_000_000_000
+    assert made.json()["config"] is None
+    (listed,) = operator.get("cards", parent=card["id"]).json()["items"]
+    assert (listed["parent"], listed["pilot"]) == (card["id"], "pilot")
+    assert viewer.post(f"cards/{card['id']}/pilots", {}).status_code == 403
+    assert outsider.get(f"cards/{card['id']}/results").status_code == 404
+
+
+def test_a_pilot_that_is_asked_for_twice_is_made_once(operator: Api) -> None:
+    card = operator.post("cards", {"name": "big", "data": REFERENCE}).json()
+    key = {"Idempotency_Key": "once"}
+    first = operator.post(f"cards/{card['id']}/pilots", {}, **key).json()
+    assert operator.post(f"cards/{card['id']}/pilots", {}, **key).json() == first
+    assert len(operator.get("cards", parent=card["id"]).json()["items"]) == 1
+
+
+def test_a_mix_that_cannot_be_is_named(operator: Api, document: Any) -> None:
+    card = operator.post("cards", {"name": "big", "data": REFERENCE}).json()
+    operator.post("configs", {"document": document(), "card": card["id"]})
+    pilot = operator.post(f"cards/{card['id']}/pilots", {"kind": "mix_pilot"}).json()["card"]
+    answer = operator.post(f"cards/{pilot['id']}/mixes", {"mixes": {"odd": {"web": 0.5}}})
+    assert answer.json()["errors"][0]["field"] == "mixes.odd"
+    made = operator.post(f"cards/{pilot['id']}/mixes", {"mixes": {"web": {"web": 1.0}}})
+    assert len(made.json()) == 1
+    assert operator.get(f"cards/{pilot['id']}/mixes").json()["items"] == []
+
+
+def test_cards_are_found_by_stage_and_name(operator: Api) -> None:
+    operator.post("cards", {"name": "Big one"})
+    operator.post("cards", {"name": "Tuned", "stage": "sft"})
+    names = [one["name"] for one in operator.get("cards", stage="sft").json()["items"]]
+    assert names == ["Tuned"]
+    assert [one["name"] for one in operator.get("cards", name="big").json()["items"]] == ["Big one"]
+
+
+def test_the_launch_of_a_card_without_agreements_is_refused(operator: Api, document: Any) -> None:
+    card = operator.post("cards", {"name": "big", "data": REFERENCE}).json()
+    config = operator.post("configs", {"document": document(), "card": card["id"]}).json()
+    run = operator.post("runs", {"config": config["id"]}).json()
+    answer = operator.post(f"runs/{run['id']}/launch")
+    assert answer.status_code == 422
+    assert answer.json()["type"].endswith("agreements-missing")
+    assert {one["evidence"]["field"] for one in answer.json()["findings"]} == {"task_form", "acceptance"}  # fmt: skip
+
+
+def test_a_run_says_what_it_is_held_against(operator: Api, document: Any) -> None:
+    data = REFERENCE | {"acceptance": [{"metric": "loss", "threshold": 2.0}]}
+    card = operator.post("cards", {"name": "big", "data": data}).json()
+    config = operator.post("configs", {"document": document(), "card": card["id"]}).json()
+    run = operator.post("runs", {"config": config["id"]}).json()
+    found = operator.get(f"runs/{run['id']}/forecast").json()
+    assert (found["acceptance"]["verdict"], found["forecast"], found["start"]) == ("not measured", None, None)  # fmt: skip
+    (result,) = operator.get(f"cards/{card['id']}/results").json()["items"]
+    assert result["run"] == run["id"]

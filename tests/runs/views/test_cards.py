@@ -1,7 +1,14 @@
-import pytest
+from pathlib import Path
+from typing import Any
 
-from runs.models import Card
-from runs.services import cards
+import pytest
+from django.utils import timezone
+
+from runs.models import Card, Run
+from runs.services import cards, configs, pilots
+from tests.factories import make_attempt, make_config, make_run
+from tests.runs.corpus import documents_on
+from tests.runs.planned import log, make_card
 from tests.runs.views.people import People
 
 # The reference of CARD-2: 70e9 parameters, 100e9 tokens, 300 TFLOP/s at 50 %.
@@ -101,3 +108,102 @@ def test_a_viewer_reads_and_does_not_write(people: People, card: Card) -> None:
 def test_the_list_finds_cards_by_name(people: People, card: Card) -> None:
     assert "Small GPT" in people.viewer.get("/cards/?q=small").content.decode()
     assert "No card with this name" in people.viewer.get("/cards/?q=large").content.decode()
+
+
+def test_a_new_card_begins_with_the_defaults_of_its_stage(people: People) -> None:
+    page = people.operator.get("/cards/new/?stage=sft").content.decode()
+    assert '<option value="sft" selected>' in page
+    assert "the loss is taken over the answer alone" in page
+    assert 'name="compute.mfu" value="0.3"' in page
+
+
+def test_a_field_at_fault_does_not_stop_the_reckoning(people: People) -> None:
+    page = people.operator.post(
+        "/cards/estimate/", REFERENCE | {"network.layers": "many", "compute.devices": "12", "plan.tensor_parallel": "8"}
+    ).content.decode()  # fmt: skip
+    assert "4.20e22" in page
+    assert 'id="f-plan-tensor_parallel-faults"' in page
+
+
+def test_the_column_tells_of_memory_forecast_and_advice(people: People) -> None:
+    typed = REFERENCE | {
+        "network.sequence_length": "4096", "compute.memory_gb_per_device": "80", "plan.zero_stage": "0",
+        "plan.tensor_parallel": "16", "plan.pipeline_parallel": "1", "plan.master_weights": "true",
+    }  # fmt: skip
+    page = people.operator.post("/cards/estimate/", typed).content.decode()
+    assert 'data-state="tight"' in page or 'data-state="does not fit"' in page
+    assert "all-reduces wait in every layer" in page
+    assert "data-ettr" in page
+    assert "advised" in page
+
+
+def test_a_card_is_exported(people: People, card: Card) -> None:
+    answer = people.viewer.get(f"/cards/{card.pk}/export.md")
+    assert answer["Content-Disposition"] == f'attachment; filename="card-{card.pk}.md"'
+    assert "# Small GPT" in answer.content.decode()
+    assert people.viewer.get(f"/cards/{card.pk}/export.json").json()["name"] == "Small GPT"
+    assert people.outsider.get(f"/cards/{card.pk}/export.json").status_code == 404
+
+
+def test_a_pilot_is_made_from_the_page(people: People, card: Card) -> None:
+    answer = people.operator.post(f"/cards/{card.pk}/pilot/", {"kind": "pilot"})
+    made = Card.objects.get(parent=card)
+    assert answer["Location"] == f"/cards/{made.pk}/"
+    page = people.operator.get(f"/cards/{card.pk}/").content.decode()
+    assert "Small GPT, pilot" in page
+    assert people.viewer.post(f"/cards/{card.pk}/pilot/", {"kind": "pilot"}).status_code == 403
+
+
+def test_mixes_are_read_line_by_line(people: People, card: Card) -> None:
+    made, _ = pilots.create_pilot(user=people.operator_user, card=card, kind="mix_pilot")
+    answer = people.operator.post(f"/cards/{made.pk}/mixes/", {"mixes": "no mix"}, follow=True)
+    assert "is no mix" in answer.content.decode()
+    answer = people.operator.post(
+        f"/cards/{made.pk}/mixes/", {"mixes": "even: web = 0.5, code = 0.5"}, follow=True
+    )
+    assert "no config whose mix could be varied" in answer.content.decode()
+
+
+def test_card_and_run_show_what_was_reached(people: People) -> None:
+    card = make_card(people.operator_user, people.project)
+    config = make_config(project=people.project, created_by=people.operator_user, card=card)
+    run = make_run(config=config, card=card)
+    over = {"state": "ended", "outcome": "finished", "ended_at": timezone.now()}
+    log(make_attempt(run=run, **over), val__loss={100: 1.9}, test__mmlu={100: 0.31})
+    page = people.viewer.get(f"/cards/{card.pk}/").content.decode()
+    assert 'data-state="accepted"' in page
+    proof = people.viewer.get(f"/runs/{run.pk}/proof/").content.decode()
+    assert "data-acceptance" in proof
+    assert "val/loss" in proof
+
+
+def test_a_card_that_lacks_agreements_is_told_on_the_launch_page(
+    people: People, card: Card, tmp_path: Path
+) -> None:
+    config = configs.create_config(
+        user=people.operator_user, project=people.project, document=documents_on(tmp_path)(), card=card
+    )  # fmt: skip
+    answer = people.operator.post("/runs/new/", {"config": config.pk, "launcher": "local"})
+    assert answer.status_code == 422
+    assert "It lacks the task form." in answer.content.decode()
+    assert not Run.objects.exists()
+
+
+def test_the_page_of_a_card_asks_few_questions(
+    people: People, django_assert_max_num_queries: Any
+) -> None:
+    card = make_card(people.operator_user, people.project)
+    for _ in range(10):
+        config = make_config(project=people.project, created_by=people.operator_user, card=card)
+        log(make_attempt(run=make_run(config=config, card=card)), val__loss={100: 1.9})
+    with django_assert_max_num_queries(24):
+        people.viewer.get(f"/cards/{card.pk}/")
+
+
+def test_the_list_asks_as_much_for_many_as_for_one(
+    people: People, django_assert_max_num_queries: Any
+) -> None:
+    for number in range(30):
+        make_card(people.operator_user, people.project, name=f"Card {number}")
+    with django_assert_max_num_queries(9):
+        assert people.viewer.get("/cards/?stage=pretrain").status_code == 200
