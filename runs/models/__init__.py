@@ -12,6 +12,7 @@ from runs.models.rulebook import RulebookValue
 from runs.models.run import Attempt, Run
 from runs.models.saved_view import SavedView
 from runs.models.sight import Sight
+from runs.models.waiver import Waiver
 
 __all__ = [
     "Approval",
@@ -35,4 +36,5 @@ __all__ = [
     "Series",
     "Sight",
     "StateChange",
+    "Waiver",
 ]
