@@ -16,6 +16,7 @@ urlpatterns = [
     path("session", views.session, name="session"),
     path("signed-in/", views.signed_in_again, name="signed_in_again"),
     path("i18n/", include("django.conf.urls.i18n")),
+    path("settings/", include("controlplane.common.urls")),
     path("api/v1/", include("runs.ingest_urls")),
     path("api/v1/", include((api.urlpatterns(), "api"))),
     path("", include("runs.urls")),

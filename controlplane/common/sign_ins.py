@@ -7,6 +7,7 @@ from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 from django.conf import settings
+from django.contrib.auth import update_session_auth_hash
 from django.contrib.auth.middleware import LoginRequiredMiddleware
 from django.contrib.auth.models import AnonymousUser
 from django.contrib.auth.signals import user_logged_in, user_logged_out
@@ -44,6 +45,13 @@ def _begin(sender: object, request: HttpRequest, user: User, **kwargs: Any) -> N
 @receiver(user_logged_out)
 def _end(sender: object, request: HttpRequest, **kwargs: Any) -> None:
     SignIn.objects.filter(session_key=request.session.session_key).delete()
+
+
+def keep_session(request: HttpRequest, user: User) -> None:
+    """Keep this browser signed in after its person has changed the password."""
+    old = request.session.session_key
+    update_session_auth_hash(request, user)
+    SignIn.objects.filter(session_key=old).update(session_key=request.session.session_key)
 
 
 class SignIns:

@@ -6,14 +6,9 @@ from django.views.decorators.http import require_POST
 
 from controlplane.common import access
 from controlplane.common.api import caller
-from controlplane.common.context import shell
-from controlplane.common.models import Project
+from controlplane.common.context import current_project
 
-
-def current_project(request: HttpRequest) -> Project | None:
-    """Return the project chosen, else the first one; None for a member of none."""
-    project: Project | None = shell(request)["current_project"]
-    return project
+__all__ = ["current_project", "switch_project"]
 
 
 @require_POST

@@ -1,5 +1,5 @@
 // `/` search, `g` + letter to go, `j` `k` rows, enter to open, `?` help.
-const places = { r: "runs", c: "cards", f: "configs", k: "checkpoints", p: "preflight", l: "cluster" };
+const places = { r: "runs", c: "cards", f: "configs", k: "checkpoints", p: "preflight", l: "cluster", s: "settings" };
 const GO_WAIT_MS = 1200; // long enough to find the second key, short enough to forget a stray `g`
 let goUntil = 0;
 

@@ -15,6 +15,7 @@ from controlplane.common.api.schemas import Input, Output
 from controlplane.common.errors import NotFound
 from controlplane.common.models import SignIn, User
 from controlplane.common.services import people
+from controlplane.common.sign_ins import keep_session
 
 me = Router(tags=["people"])
 router = Router(tags=["people"])
@@ -83,9 +84,10 @@ def show_me(request: HttpRequest) -> Any:
 @me.post("/password", response={204: None}, summary="Change your password")
 def change_password(request: HttpRequest, body: PasswordIn) -> Any:
     """Change your password; every other sign-in ends."""
-    people.change_password(
-        user=caller(request), old=body.old, new=body.new, session_key=_key(request)
-    )
+    user = caller(request)
+    people.change_password(user=user, old=body.old, new=body.new, session_key=_key(request))
+    if caller(request).token is None:
+        keep_session(request, caller(request))
     return Status(204, None)
 
 

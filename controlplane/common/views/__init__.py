@@ -1,0 +1,1 @@
+"""The pages of the settings: the project, its members and trail; yourself; the service."""
