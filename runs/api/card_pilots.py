@@ -1,4 +1,4 @@
-"""What is reckoned and made from a card: sums without keeping, results, pilots, mixes."""
+"""What a card leads to: results of its runs, pilots, mixes."""
 
 from typing import Any, Literal
 
@@ -7,26 +7,15 @@ from ninja import Router, Status
 from pydantic import Field
 
 from controlplane.common.api import Input, caller, once
-from runs import access, card_export, estimates, mixes, results, run_table
-from runs.api.card_schemas import MixesOut, PilotOut, ResultsOut
+from runs import access, card_export, mixes, results, run_table
+from runs.api.card_schemas import MixConfigsOut, MixesOut, PilotOut, ResultsOut
 from runs.api.card_shapes import card_detail_shape
-from runs.api.schemas import ConfigOut
 from runs.api.shapes import config_shape
 from runs.models import Run
 from runs.services import pilots
-from runs.services.configs import refusal
-from safehold.config import ConfigInvalid
-from safehold.planning import parse_card
 
 router = Router()
 _RUNS = 50
-
-
-class EstimateIn(Input):
-    """Fields of a card that need not exist."""
-
-    stage: Literal["pretrain", "continued", "sft", "preference"] = "pretrain"
-    data: dict[str, Any] = Field(default_factory=dict)
 
 
 class PilotIn(Input):
@@ -40,16 +29,6 @@ class MixesIn(Input):
     """Shares of the domains by the name of each mix."""
 
     mixes: dict[str, dict[str, float]]
-
-
-@router.post("/estimate", response=dict[str, Any], summary="Reckon without keeping")
-def estimate(request: HttpRequest, body: EstimateIn) -> Any:
-    """Return what the fields of a card come to; nothing is kept."""
-    caller(request)
-    try:
-        return estimates.of_card(parse_card(body.data), body.stage).to_dict()
-    except ConfigInvalid as error:
-        raise refusal(error) from error
 
 
 @router.get("/{card_id}/results", response=ResultsOut, summary="What its runs reached")
@@ -76,7 +55,7 @@ def make_pilot(request: HttpRequest, card_id: int, body: PilotIn) -> Any:
     return Status(201, once(request, make))
 
 
-@router.post("/{card_id}/mixes", response={201: list[ConfigOut]}, summary="Write mixes")
+@router.post("/{card_id}/mixes", response={201: MixConfigsOut}, summary="Write mixes")
 def make_mixes(request: HttpRequest, card_id: int, body: MixesIn) -> Any:
     """Write a config for each mix of a mix pilot."""
     user = caller(request)
@@ -86,7 +65,7 @@ def make_mixes(request: HttpRequest, card_id: int, body: MixesIn) -> Any:
         made = pilots.create_mixes(user=user, card=card, mixes=body.mixes)
         return {"items": [config_shape(one) for one in made]}
 
-    return Status(201, once(request, make)["items"])
+    return Status(201, once(request, make))
 
 
 @router.get("/{card_id}/mixes", response=MixesOut, summary="Rank mixes")

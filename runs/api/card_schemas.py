@@ -72,6 +72,12 @@ class MixesOut(Output):
     items: list[RankedMixOut]
 
 
+class MixConfigsOut(Output):
+    """The configs that were written, one a mix."""
+
+    items: list[ConfigOut]
+
+
 class ResultsOut(Output):
     """What the newest runs of a card reached, metric by metric."""
 

@@ -16,12 +16,15 @@ from controlplane.common.api import (
     project_for,
     visible_projects,
 )
-from runs import access, card_export, listings
+from runs import access, card_export, estimates, listings
 from runs.api import card_pilots
 from runs.api.card_schemas import CardChangeOut, CardDetailOut, CardOut
 from runs.api.card_shapes import card_change_shape, card_detail_shape, card_shape
 from runs.models import Card
 from runs.services import cards
+from runs.services.configs import refusal
+from safehold.config import ConfigInvalid
+from safehold.planning import parse_card
 
 router = Router(tags=["cards"])
 router.add_router("", card_pilots.router)
@@ -49,6 +52,13 @@ class CardPatch(Input):
     stage: str | None = None
     data: dict[str, Any] | None = None
     reason: str = ""
+
+
+class EstimateIn(Input):
+    """Fields of a card that need not exist."""
+
+    stage: Literal["pretrain", "continued", "sft", "preference"] = "pretrain"
+    data: dict[str, Any] = Field(default_factory=dict)
 
 
 class CardQuery(PageQuery):
@@ -85,6 +95,16 @@ def create(request: HttpRequest, body: CardIn) -> Any:
         return card_detail_shape(cards.create_card(user=user, project=project, **given))
 
     return Status(201, once(request, make))
+
+
+@router.post("/estimate", response=dict[str, Any], summary="Reckon without keeping")
+def estimate(request: HttpRequest, body: EstimateIn) -> Any:
+    """Return what the fields of a card come to; nothing is kept."""
+    caller(request)
+    try:
+        return estimates.of_card(parse_card(body.data), body.stage).to_dict()
+    except ConfigInvalid as error:
+        raise refusal(error) from error
 
 
 @router.get("/{card_id}", response=CardDetailOut, summary="Show a card")

@@ -1,17 +1,19 @@
 """`safehold card …`."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
-from safehold.cli.output import AsJson, call, pairs, table
+from safehold.cli import card_print
+from safehold.cli.card_print import Number
+from safehold.cli.output import AsJson, call, lines
 from safehold.cli.reading import read_plain
 
 COLUMNS = ("name", "question", "stage")
+SUFFIXES = {"json": "json", "markdown": "md"}
 
 app = typer.Typer(no_args_is_help=False)
-Number = Annotated[int, typer.Argument(metavar="CARD", help="Id of the card.")]
 Project = Annotated[
     str | None, typer.Option(help="Slug of the project; needed where there are several.")
 ]
@@ -22,21 +24,41 @@ Fields = Annotated[
 
 @app.command()
 def create(file: Fields, project: Project = None, as_json: AsJson = False) -> None:
-    """Make a card from a file with name, question, stage and the sections network, data, compute."""
+    """Make a card from a file with name, question, stage and the sections network, data, compute, plan."""
     body = _body(file) | ({"project": project} if project else {})
-    call(as_json, lambda client: client.create("cards", body), _print_card)
+    call(as_json, lambda client: client.create("cards", body), card_print.card)
+
+
+@app.command()
+def estimate(file: Fields, as_json: AsJson = False) -> None:
+    """Reckon what the fields of a file come to; nothing is kept."""
+    body = _body(file)
+    asked = {"stage": body.get("stage", "pretrain"), "data": body.get("data", {})}
+    call(as_json, lambda client: client.post("cards/estimate", asked), card_print.sums)
 
 
 @app.command("list")
-def list_cards(project: Project = None, limit: int = 50, as_json: AsJson = False) -> None:
+def list_cards(
+    project: Project = None,
+    stage: Annotated[
+        str | None, typer.Option(help="pretrain, continued, sft or preference.")
+    ] = None,
+    name: Annotated[str | None, typer.Option(help="A part of the name.")] = None,
+    limit: int = 50,
+    as_json: AsJson = False,
+) -> None:
     """List the newest cards."""
-    call(as_json, lambda client: client.page("cards", project=project, limit=limit), _print_cards)
+    call(
+        as_json,
+        lambda client: client.page("cards", project=project, stage=stage, name=name, limit=limit),
+        card_print.cards,
+    )
 
 
 @app.command()
 def show(card: Number, as_json: AsJson = False) -> None:
-    """Show one card with its sums."""
-    call(as_json, lambda client: client.get(f"cards/{card}"), _print_card)
+    """Show one card with its sums: compute, memory, forecast, advice."""
+    call(as_json, lambda client: client.get(f"cards/{card}"), card_print.card)
 
 
 @app.command()
@@ -48,13 +70,77 @@ def change(
 ) -> None:
     """Change the fields that the file names."""
     body = _body(file) | {"reason": reason}
-    call(as_json, lambda client: client.change("cards", card, body), _print_card)
+    call(as_json, lambda client: client.change("cards", card, body), card_print.card)
 
 
 @app.command()
 def history(card: Number, as_json: AsJson = False) -> None:
     """Show every change: who, when, old, new, why."""
-    call(as_json, lambda client: client.get(f"cards/{card}/changes"), _print_changes)
+    call(as_json, lambda client: client.get(f"cards/{card}/changes"), card_print.changes)
+
+
+@app.command()
+def results(card: Number, as_json: AsJson = False) -> None:
+    """Show what the runs of a card reached, metric by metric."""
+    call(as_json, lambda client: client.get(f"cards/{card}/results"), card_print.results)
+
+
+@app.command()
+def pilot(
+    card: Number,
+    kind: Annotated[
+        str, typer.Option(help="pilot: 1 % of the data; mix_pilot: about 1e9 parameters.")
+    ] = "pilot",
+    name: Annotated[str, typer.Option(help="Default: that of the card and the word pilot.")] = "",
+    as_json: AsJson = False,
+) -> None:
+    """Make a shrunk card, linked to this one, and its config where this one has a config."""
+    body = {"kind": kind, "name": name}
+    call(as_json, lambda client: client.create(f"cards/{card}/pilots", body), card_print.pilot)
+
+
+@app.command()
+def mixes(
+    card: Number,
+    file: Annotated[
+        Path | None,
+        typer.Argument(metavar="[FILE]", help="A table of shares by name of the mix: .toml, .yaml or .json."),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:  # fmt: skip
+    """Rank the mixes of a mix pilot; with a file write a config for each mix in it first."""
+    given = read_plain(file) if file else {}
+
+    def act(client: Any) -> dict[str, Any]:
+        if given:
+            client.create(f"cards/{card}/mixes", {"mixes": given})
+        answer: dict[str, Any] = client.get(f"cards/{card}/mixes")
+        return answer | {"written": list(given)}
+
+    call(as_json, act, card_print.mixes)
+
+
+@app.command()
+def export(
+    card: Number,
+    form: Annotated[Literal["json", "markdown"], typer.Option(help="Of the file.")] = "markdown",
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="File to write.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Write a card, its sums, what its runs reached and its trail."""
+
+    def act(client: Any) -> dict[str, Any]:
+        parts = client.download(f"cards/{card}/export", form=form)
+        return {"text": b"".join(parts).decode(), "form": form}
+
+    def written(answer: dict[str, Any]) -> None:
+        if output is None:
+            lines(answer["text"].rstrip("\n"))
+            return
+        output.write_text(answer["text"], encoding="utf-8")
+        lines(f"Written: {output}")
+
+    call(as_json, act, written)
 
 
 def _body(file: Path) -> dict[str, Any]:
@@ -62,31 +148,3 @@ def _body(file: Path) -> dict[str, Any]:
     given = read_plain(file)
     columns = {name: given.pop(name) for name in COLUMNS if name in given}
     return columns | ({"data": given} if given else {})
-
-
-def _print_cards(page: dict[str, Any]) -> None:
-    table(
-        ("id", "name", "stage", "owner"),
-        ((one["id"], one["name"], one["stage"], one["owner"]) for one in page["items"]),
-    )
-
-
-def _print_card(card: dict[str, Any]) -> None:
-    shown = {key: card[key] for key in ("id", "name", "stage", "question", "owner")}
-    sums = card.get("estimate") or {}
-    if sums.get("device_days") is not None:
-        shown["device-days"] = f"{sums['device_days']:.3g}"
-        shown["wall days"] = (
-            f"{sums['wall_days']:.3g} ({sums['wall_days_low']:.3g} to {sums['wall_days_high']:.3g})"
-        )
-    pairs(shown)
-
-
-def _print_changes(page: dict[str, Any]) -> None:
-    table(
-        ("at", "who", "field", "old", "new", "why"),
-        (
-            (one["at"], one["user"], one["field"], one["old"], one["new"], one["reason"])
-            for one in page["items"]
-        ),
-    )

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from safehold.api_client import ApiClient
-from safehold.cli import run_acts, run_metrics, run_reading
+from safehold.cli import run_acts, run_forecast, run_metrics, run_reading
 from safehold.cli.cards import Project
 from safehold.cli.output import AsJson, CannotRun, call, table
 from safehold.cli.reading import read_plain
@@ -16,7 +16,7 @@ app = typer.Typer(no_args_is_help=False)
 for _command in (
     run_acts.launch, run_acts.stop, run_acts.pause, run_acts.save, run_acts.resume, run_acts.fork,
     run_reading.show, run_reading.logs, run_metrics.metrics, run_metrics.compare, run_reading.events, run_reading.wait,
-    run_reading.lineage, run_reading.diff, run_reading.export,
+    run_reading.lineage, run_reading.diff, run_reading.export, run_forecast.forecast,
 ):  # fmt: skip
     app.command(_command.__name__)(_command)
 

@@ -55,6 +55,10 @@ def _write_a_card(person: Person) -> str:
     page.get_by_label("Peak per device").fill("300")
     page.get_by_label("MFU").fill("0.5")
     expect(page.locator("[data-device-days]")).to_have_text("3,241")
+    # Its four agreements: without one of them nothing of it may start.
+    page.get_by_label("Task form").select_option("open_generation")
+    page.get_by_label("Acceptance metrics").fill("loss val <= 6")
+    page.get_by_label("Devices", exact=True).fill("512")
     page.get_by_role("button", name="Write the card").click()
     expect(page.get_by_role("heading", name="Small but honest")).to_be_visible()
     return "Small but honest"

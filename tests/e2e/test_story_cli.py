@@ -22,6 +22,7 @@ CARD = """
 name = "Story"
 question = "Does a small network learn?"
 task_form = "open_generation"
+acceptance = [{ metric = "loss", split = "val", threshold = 6.0 }]
 
 [network]
 parameters = 70e9

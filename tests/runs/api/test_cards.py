@@ -103,7 +103,7 @@ def test_a_mix_that_cannot_be_is_named(operator: Api, document: Any) -> None:
     answer = operator.post(f"cards/{pilot['id']}/mixes", {"mixes": {"odd": {"web": 0.5}}})
     assert answer.json()["errors"][0]["field"] == "mixes.odd"
     made = operator.post(f"cards/{pilot['id']}/mixes", {"mixes": {"web": {"web": 1.0}}})
-    assert len(made.json()) == 1
+    assert len(made.json()["items"]) == 1
     assert operator.get(f"cards/{pilot['id']}/mixes").json()["items"] == []
 
 
