@@ -28,6 +28,10 @@ SAFEHOLD_STOP_GRACE_SECONDS = env.integer("SAFEHOLD_STOP_GRACE_SECONDS", 60)
 SAFEHOLD_START_TIMEOUT_SECONDS = env.integer("SAFEHOLD_START_TIMEOUT_SECONDS", 600, least=10)
 # Until an attempt whose node answers neither its cluster nor us is given up; its pod is then deleted unconfirmed.
 SAFEHOLD_NODE_LOST_SECONDS = env.integer("SAFEHOLD_NODE_LOST_SECONDS", 300, least=60)
+# For how long a green verdict of preflight lets a run start.
+SAFEHOLD_PREFLIGHT_VALID_SECONDS = env.integer(
+    "SAFEHOLD_PREFLIGHT_VALID_SECONDS", 24 * 3600, least=60
+)
 SAFEHOLD_LATE_METRICS_SECONDS = env.integer("SAFEHOLD_LATE_METRICS_SECONDS", 24 * 3600)
 # How often a verification is begun before it is given up, and when a verified checkpoint is stable: so
 # many healthy steps later, no loss further above its moving average than that share.

@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from controlplane.common import tokens
 from controlplane.common.models import Membership, Project, Role, User
-from runs.models import Attempt, Config, Run
+from runs.models import Attempt, Config, PreflightReport, Run
 from safehold.config import config_hash
 
 _numbers = itertools.count(1)
@@ -29,7 +29,7 @@ def make_project(**changes: Any) -> Project:
 
 
 def make_config(**changes: Any) -> Config:
-    """Return a config with a small document."""
+    """Return a config with a small document; with `passed=False` its preflight was not run."""
     number = next(_numbers)
     project = changes.pop("project", None) or make_project()
     owner = changes.pop("created_by", None) or make_user(Role.OPERATOR, project)
@@ -38,15 +38,28 @@ def make_config(**changes: Any) -> Config:
         "document": {"schema_version": 1, "name": f"config-{number}", "train": {"steps": 100}},
     } | changes
     values.setdefault("hash", config_hash(values["document"]))
-    return Config.objects.create(project=project, created_by=owner, **values)
+    is_passed = values.pop("passed", True)
+    config = Config.objects.create(project=project, created_by=owner, **values)
+    if is_passed:
+        pass_preflight(config)
+    return config
+
+
+def pass_preflight(config: Config, verdict: str = "pass") -> PreflightReport:
+    """Record a verdict of all checks, as a launch by page or API would have."""
+    return PreflightReport.objects.create(
+        config=config, config_hash=config.hash, state=PreflightReport.State.DONE, verdict=verdict,
+        ended_at=timezone.now(),
+    )  # fmt: skip
 
 
 def make_run(**changes: Any) -> Run:
-    """Return a run that was never launched."""
+    """Return a run that was never launched; with `passed=False` its preflight was not run."""
     number = next(_numbers)
     config = changes.pop("config", None) or make_config(
-        **{key: changes[key] for key in ("project", "created_by") if key in changes}
+        **{key: changes[key] for key in ("project", "created_by", "passed") if key in changes}
     )
+    changes.pop("passed", None)
     values = {
         "name": f"run-{number}",
         "config": config,

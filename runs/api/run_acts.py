@@ -35,6 +35,17 @@ class ResumeIn(Input):
     checkpoint: int | None = Field(None, description="The newest good one when left out.")
 
 
+class LaunchIn(Input):
+    """What a launch may have to know."""
+
+    reason: str = Field(
+        "", max_length=2000, description="Why more than one variable changes, where it does."
+    )
+    waiver: str = Field(
+        "", max_length=2000, description="Why an experiment may start in spite of its preflight."
+    )
+
+
 class ForkIn(Input):
     """A new run that begins from a checkpoint."""
 
@@ -42,6 +53,7 @@ class ForkIn(Input):
     config: int | None = Field(None, description="The config of this run when left out.")
     name: str = Field("", max_length=120)
     launch: bool = False
+    reason: str = Field("", max_length=2000, description="Why more than one variable changes.")
 
 
 class NothingIn(Input):
@@ -49,10 +61,11 @@ class NothingIn(Input):
 
 
 @router.post("/{run_id}/launch", response={202: RunDetailOut}, summary="Launch a run")
-def launch(request: HttpRequest, run_id: int, body: NothingIn | None = None) -> Any:
+def launch(request: HttpRequest, run_id: int, body: LaunchIn | None = None) -> Any:
     """Launch a run whose config passes preflight; else the problem names the findings."""
     run = _run(request, run_id)
-    preflight.launch(run=run, user=caller(request))
+    told = body or LaunchIn(reason="", waiver="")
+    preflight.launch(run=run, user=caller(request), reason=told.reason, waiver=told.waiver)
     return _answer(request, run)
 
 
@@ -99,7 +112,7 @@ def fork(request: HttpRequest, run_id: int, body: ForkIn) -> Any:
         config = run.config if body.config is None else access.config_for(user, body.config)
         made = runs.create_run(
             user=user, project=run.project, config=config, card=run.card, name=body.name or f"{run.name} fork"[:120],
-            launcher=run.launcher, parent=run, from_checkpoint=start,
+            launcher=run.launcher, parent=run, from_checkpoint=start, reason=body.reason,
         )  # fmt: skip
         if body.launch:
             preflight.launch(run=made, user=user)

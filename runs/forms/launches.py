@@ -26,6 +26,7 @@ class LaunchForm(forms.Form):
     config = forms.ModelChoiceField(Config.objects.none())
     name = forms.CharField(required=False, max_length=120)
     launcher = forms.CharField(required=False, max_length=40)
+    waiver = forms.CharField(required=False, max_length=2000)
 
     def __init__(self, *args: object, project: Project, **kwargs: object) -> None:
         super().__init__(*args, **kwargs)  # type: ignore[arg-type]

@@ -14,11 +14,21 @@ from controlplane.common.errors import Conflict, Invalid
 from controlplane.common.models import User
 from controlplane.common.queue import wake
 from runs.models import Attempt, Config, PreflightReport, Run
-from runs.services import checking, dry_runs, events, launcher_choice, rule_facts, runs
+from runs.services import (
+    checking,
+    dry_runs,
+    events,
+    launch_gate,
+    launcher_choice,
+    rule_facts,
+    runs,
+)
+from runs.services.launch_gate import newest_whole
 from safehold.findings import Finding
 from safehold.preflight import Report, chosen, facts_of, run_checks
 from safehold.preflight.gathering.data import shards_of
 
+__all__ = ["gate", "launch", "newest_whole", "request"]
 State = PreflightReport.State
 # About a second of reading on one core; a request should not wait for longer.
 SMALL_DATA_BYTES = 64 << 20
@@ -51,17 +61,10 @@ def request(*, config: Config, user: User, only: Sequence[str] = ()) -> Prefligh
     return report
 
 
-def newest_whole(config: Config) -> PreflightReport | None:
-    """Return the newest finished report of all checks for exactly this document."""
-    done = PreflightReport.objects.filter(
-        config=config, config_hash=config.hash, state=State.DONE, only=[]
-    )
-    return done.order_by("-pk").first()
-
-
 def launch(
-    *, run: Run, user: User, report: PreflightReport | None = None, reason: str = ""
-) -> Attempt:
+    *, run: Run, user: User, report: PreflightReport | None = None, reason: str = "",
+    waiver: str = "",
+) -> Attempt:  # fmt: skip
     """Launch a run whose config passes preflight, and whose cluster takes its workload.
 
     Args:
@@ -69,6 +72,7 @@ def launch(
         user: Needs the role operator.
         report: What `gate` just returned for this config and launcher; asked anew when left out.
         reason: Why more than one variable changes, where nobody said so yet.
+        waiver: Why an experiment may start in spite of what failed; kept with the name.
 
     Raises:
         Invalid: A check failed (`findings` says which, `fields` at which field), or a reason is missing.
@@ -77,7 +81,7 @@ def launch(
     access.require(user, run.project_id, "run.launch")
     if not run.attempts.exists():
         asked = report or gate(config=run.config, launcher=run.launcher, user=user)
-        _pass_gate(run, asked, user)
+        _pass_gate(run, asked, user, waiver)
     return runs.request_launch(run=run, user=user, reason=reason)
 
 
@@ -108,7 +112,7 @@ def _add(report: PreflightReport, found: Sequence[Finding]) -> None:
     report.save(update_fields=["findings", "verdict"])
 
 
-def _pass_gate(run: Run, report: PreflightReport, user: User) -> None:
+def _pass_gate(run: Run, report: PreflightReport, user: User, waiver: str) -> None:
     """Pass, or raise."""
     if report.state != State.DONE:
         raise Conflict(
@@ -116,7 +120,9 @@ def _pass_gate(run: Run, report: PreflightReport, user: User) -> None:
             code="preflight-running",
             extra={"report": report.pk},
         )
-    if report.verdict == "fail":
+    if report.verdict == "fail" and waiver:
+        launch_gate.waive(run=run, user=user, report=report, reason=waiver)
+    elif report.verdict == "fail":
         _refuse(run, report, user)
 
 

@@ -33,7 +33,8 @@ def new_run(request: HttpRequest) -> HttpResponse:
     report = preflight.gate(
         config=asked["config"], launcher=asked["launcher"], user=caller(request)
     )
-    if report.verdict == "fail":
+    may_waive = bool(asked["waiver"]) and not asked["config"].is_production
+    if report.verdict == "fail" and not may_waive:
         return _page(request, project, form, blocked=report, status=422)
     return redirect("runs:run_detail", _launch(request, project, form, report).pk)
 
@@ -47,7 +48,8 @@ def _launch(
         name=form.cleaned_data["name"], launcher=form.cleaned_data["launcher"],
     )  # fmt: skip
     try:
-        preflight.launch(run=run, user=caller(request), report=report)
+        waiver = form.cleaned_data["waiver"]
+        preflight.launch(run=run, user=caller(request), report=report, waiver=waiver)
     except SafeholdError as error:
         # The run is there and can be launched from its own page, which says what stood against it.
         messages.error(request, error.message)

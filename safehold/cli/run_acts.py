@@ -11,9 +11,15 @@ _ATTEMPT = ("number", "state", "outcome", "start_step", "step", "where", "reason
 Reason = Annotated[str, typer.Option(help="Why; kept in the timeline.")]
 
 
-def launch(run: Number, as_json: AsJson = False) -> None:
+def launch(
+    run: Number,
+    waive: Annotated[
+        str, typer.Option(help="Why an experiment may start in spite of its preflight; kept.")
+    ] = "",
+    as_json: AsJson = False,
+) -> None:
     """Launch a run; refused where preflight fails."""
-    _act(run, "launch", {}, as_json)
+    _act(run, "launch", {"waiver": waive} if waive else {}, as_json)
 
 
 def stop(

@@ -103,7 +103,7 @@ def test_a_launch_that_the_cluster_would_refuse_is_refused_in_words(cluster):
 def test_a_launch_of_what_the_cluster_takes_is_asked_for_and_the_report_says_so(cluster):
     run, attempt = launched(config_of())
     assert (run.launcher, attempt.launcher) == ("kubernetes:lab", "kubernetes:lab")
-    report = run.config.preflight_reports.get()
+    report = run.config.preflight_reports.first()
     assert {one["code"]: one["severity"] for one in report.findings}["LAUNCH-1.dry_run"] == "pass"
 
 
@@ -121,6 +121,6 @@ def test_without_a_worker_the_cluster_was_not_asked(cluster, monkeypatch):
     monkeypatch.setattr(hands, "PATIENCE_SECONDS", 0.1)
     monkeypatch.setattr(hands.ask, "__kwdefaults__", {"patience_seconds": 0.1})
     run, _ = launched(config_of())
-    found = {one["code"]: one for one in run.config.preflight_reports.get().findings}
+    found = {one["code"]: one for one in run.config.preflight_reports.first().findings}
     assert found["LAUNCH-1.dry_run"]["severity"] == "unknown"
     assert "No worker answered" in found["LAUNCH-1.dry_run"]["message"]
