@@ -50,7 +50,9 @@ def acts_of(row: RunRow, *, role: Role | None, fork_href: str) -> list[Act]:
     """Return the buttons for a person with this role; a viewer gets none."""
     if role is None or role < Role.OPERATOR:
         return []
-    acts = [_asking(act, row) for word, act in _ACTS.items() if word in row.shown.acts]
+    put_away = {"launch", "resume"} if row.run.archived_at else set()
+    words = row.shown.acts - put_away
+    acts = [_asking(act, row) for word, act in _ACTS.items() if word in words]
     if row.run.checkpoint_step is not None:
         acts.append(Act("", _("Fork"), "fork", href=fork_href))
     return acts

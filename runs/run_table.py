@@ -1,9 +1,24 @@
 """The table of runs: which rows a filter means, and what one line says."""
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
-from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery
+from django.db.models import (
+    BigIntegerField,
+    Case,
+    Exists,
+    FloatField,
+    Func,
+    IntegerField,
+    OuterRef,
+    Q,
+    QuerySet,
+    Subquery,
+    Value,
+    When,
+)
 from django.db.models.functions import Coalesce
 
 from controlplane.common import access
@@ -11,27 +26,48 @@ from controlplane.common.models import Project, User
 from runs import listings, states
 from runs.models import Attempt, Run
 
-# The orders that the table offers; each is a column that is never null.
-ORDERS = {"newest": "-pk", "oldest": "pk", "name": "name", "activity": "-active_at"}
+# The orders that the table offers; a key is a column, or an expression of `_KEYS`, and never null.
+ORDERS = {
+    "newest": "-pk", "oldest": "pk", "name": "name", "activity": "-active_at", "loss": "loss_key", "step": "-step_key",
+    "state": "state_rank",
+}  # fmt: skip
+# A menu with more is searched by typing instead.
+MOST_CHOICES = 200
 _FAILED = (
     states.Outcome.FAILED,
     states.Outcome.COULD_NOT_START,
     states.Outcome.LOST,
     states.Outcome.TAKEN_AWAY,
 )
+# By state: what needs a person first, then what trains, what failed, the rest, and what never began.
+_CONTACT_LOST, _OPEN, _BROKEN, _OVER, _DRAFT = range(5)
 
 
 @dataclass(frozen=True, kw_only=True)
 class RunFilters:
-    """What the address of the table asks for."""
+    """What the address of the table asks for.
+
+    Attributes:
+        shelf: Empty: neither archived nor deleted runs; `archived`: those in the archive; `all`: both.
+    """
 
     text: str = ""
     state: str = ""
     owner: str = ""
+    group: str = ""
+    tag: str = ""
+    shelf: str = ""
     card_id: int | None = None
     config_id: int | None = None
+    parent_id: int | None = None
     order: str = "newest"
     cursor: str = ""
+
+    @property
+    def is_narrowed(self) -> bool:
+        """Whether something is left out that a plain list shows."""
+        asked = (self.text, self.state, self.owner, self.group, self.tag, self.shelf)
+        return any(asked) or any((self.card_id, self.config_id, self.parent_id))
 
 
 @dataclass(frozen=True)
@@ -74,9 +110,8 @@ class RunRow:
 
 def table(*, project: Project, filters: RunFilters) -> tuple[list[RunRow], str]:
     """Return the lines of one page and the cursor of the next."""
-    found = listings.page_of(
-        _filtered(project, filters), order=ORDERS.get(filters.order, "-pk"), cursor=filters.cursor
-    )
+    runs = filtered(with_names(Run.objects.filter(project=project)), filters)
+    found = ordered(runs, order=filters.order, cursor=filters.cursor)
     return rows_of(found.rows), found.next_cursor
 
 
@@ -93,19 +128,65 @@ def with_names(runs: "QuerySet[Run]") -> "QuerySet[Run]":
     return runs.select_related("card", "config", "created_by")
 
 
-def _filtered(project: Project, filters: RunFilters) -> "QuerySet[Run]":
-    runs = with_names(Run.objects.filter(project=project))
-    if filters.order == "activity":
-        runs = runs.annotate(active_at=Coalesce("last_point_at", "desired_at", "created_at"))
+def ordered(
+    runs: "QuerySet[Run]", *, order: str, cursor: str = "", size: int = listings.PAGE_SIZE
+) -> listings.Page[Run]:
+    """Cut one page of runs in one of the orders of the table."""
+    column = ORDERS.get(order, "-pk")
+    if (key := column.removeprefix("-")) in _keys():
+        runs = runs.annotate(**{key: _keys()[key]})
+    return listings.page_of(runs, order=column, cursor=cursor, size=size)
+
+
+def filtered(runs: "QuerySet[Run]", filters: RunFilters) -> "QuerySet[Run]":
+    """Keep the runs that the filters mean."""
+    plain = {
+        "created_by__username": filters.owner, "group": filters.group, "card_id": filters.card_id,
+        "config_id": filters.config_id, "parent_id": filters.parent_id,
+    }  # fmt: skip
+    runs = runs.filter(**{column: value for column, value in plain.items() if value})
+    if filters.tag:
+        runs = runs.filter(tags__contains=[filters.tag])
     if filters.text:
         runs = runs.filter(_matching(filters.text))
-    if filters.owner:
-        runs = runs.filter(created_by__username=filters.owner)
-    if filters.card_id:
-        runs = runs.filter(card_id=filters.card_id)
-    if filters.config_id:
-        runs = runs.filter(config_id=filters.config_id)
+    runs = _on_shelf(runs, filters.shelf)
     return in_state(runs, filters.state) if filters.state else runs
+
+
+def groups_and_tags(project: Project) -> tuple[list[str], list[str]]:
+    """Return the groups and the tags that the runs of a project have, by name: what a filter offers."""
+    shown = _on_shelf(Run.objects.filter(project=project), "")
+    groups = shown.exclude(group="").order_by("group").values_list("group", flat=True).distinct()
+    tags = shown.exclude(tags=[]).annotate(tag=Func("tags", function="unnest"))
+    return list(groups[:MOST_CHOICES]), list(
+        tags.order_by("tag").values_list("tag", flat=True).distinct()[:MOST_CHOICES]
+    )
+
+
+def _on_shelf(runs: "QuerySet[Run]", shelf: str) -> "QuerySet[Run]":
+    if shelf == "all":
+        return runs
+    if shelf == "archived":
+        return runs.filter(archived_at__isnull=False)
+    return runs.filter(archived_at__isnull=True, deleted_at__isnull=True)
+
+
+def _keys() -> dict[str, Any]:
+    """Return the expressions to sort by; a run without a loss comes after all others."""
+    newest = Attempt.objects.filter(run=OuterRef("pk")).order_by("-number")
+    rank = Case(
+        When(contact_lost_since__isnull=False, ended_at__isnull=True, then=_CONTACT_LOST),
+        When(ended_at__isnull=True, then=_OPEN),
+        When(outcome__in=_FAILED, then=_BROKEN),
+        default=_OVER,
+    )
+    ranks = Subquery(newest.annotate(rank=rank).values("rank")[:1], output_field=IntegerField())
+    return {
+        "active_at": Coalesce("last_point_at", "desired_at", "created_at"),
+        "loss_key": Coalesce("last_loss", Value(math.inf), output_field=FloatField()),
+        "step_key": Coalesce("step", Value(-1), output_field=BigIntegerField()),
+        "state_rank": Coalesce(ranks, Value(_DRAFT)),
+    }
 
 
 def _matching(text: str) -> Q:
@@ -115,6 +196,8 @@ def _matching(text: str) -> Q:
         | Q(config__name__icontains=text)
         | Q(config__hash__startswith=f"blake3:{text.lower()}")
         | Q(created_by__username__icontains=text)
+        | Q(group__icontains=text)
+        | Q(tags__contains=[text.removeprefix("#")])
     )
     number = text.removeprefix("#")
     return found | Q(pk=int(number)) if number.isdecimal() and len(number) < 18 else found

@@ -16,6 +16,8 @@ from runs.views import (
     run_compare,
     run_list,
     run_pages,
+    run_shelf,
+    saved_views,
 )
 
 app_name = "runs"
@@ -27,6 +29,10 @@ urlpatterns = [
     path("runs/compare/", run_compare.compare, name="compare"),
     path("runs/compare/summary/", run_compare.summary, name="compare_summary"),
     path("runs/compare/metrics.json", run_compare.charts, name="compare_charts"),
+    path("runs/chosen/<slug:act>/", run_shelf.act_on_chosen, name="chosen"),
+    path("runs/views/save/", saved_views.save, name="view_save"),
+    path("runs/views/<int:view_id>/remove/", saved_views.remove, name="view_remove"),
+    path("runs/<int:run_id>/labels/", run_shelf.labels, name="run_labels"),
     path("runs/<int:run_id>/", run_pages.live, name="run_detail"),
     path("runs/<int:run_id>/header/", run_pages.header, name="run_header"),
     path("runs/<int:run_id>/timeline/", run_pages.timeline, name="run_timeline"),

@@ -7,8 +7,15 @@ from ninja import Query, Router, Status
 from pydantic import Field
 
 from controlplane.common.api import Input, Page, PageQuery, caller, once, visible_projects
-from runs import access, listings, run_table
-from runs.api import run_acts, run_forecast, run_metrics, run_preflight, run_reading
+from runs import access, run_table
+from runs.api import (
+    run_acts,
+    run_forecast,
+    run_metrics,
+    run_preflight,
+    run_reading,
+    run_shelf,
+)
 from runs.api.schemas import RunDetailOut, RunOut
 from runs.api.shapes import run_shape, run_shapes
 from runs.models import Run
@@ -19,6 +26,7 @@ router.add_router("", run_acts.router)
 router.add_router("", run_reading.router)
 router.add_router("", run_metrics.router)
 router.add_router("", run_preflight.router)
+router.add_router("", run_shelf.router)
 router.add_router("", run_forecast.router)
 
 
@@ -34,31 +42,41 @@ class RunIn(Input):
 
 
 class RunQuery(PageQuery):
-    """Which runs."""
+    """Which runs, in which order."""
 
     state: Literal["active", "draft", "failed", "finished", "stopped"] | None = None
     name: str = Field("", max_length=120, description="A part of the name.")
-    config: int | None = None
-    card: int | None = None
-    parent: int | None = Field(None, description="Forks of this run.")
+    q: str = Field(
+        "", max_length=200, description="A part of name, card, config, owner or group; a tag."
+    )
+    owner: str = Field("", max_length=150, description="User name.")
+    group: str = Field("", max_length=120)
+    tag: str = Field("", max_length=40)
+    shelf: Literal["", "archived", "all"] = Field(
+        "", description="Archived and deleted runs are left out unless asked for."
+    )
+    config: int | None = Field(None, ge=1)
+    card: int | None = Field(None, ge=1)
+    parent: int | None = Field(None, ge=1, description="Forks of this run.")
+    order: Literal["newest", "oldest", "name", "activity", "loss", "step", "state"] = "newest"
+
+    def filters(self) -> run_table.RunFilters:
+        """Return them as the table takes them."""
+        return run_table.RunFilters(
+            text=self.q, state=self.state or "", owner=self.owner, group=self.group, tag=self.tag, shelf=self.shelf,
+            config_id=self.config, card_id=self.card, parent_id=self.parent,
+        )  # fmt: skip
 
 
 @router.get("", response=Page[RunOut], summary="List runs")
 def list_runs(request: HttpRequest, filters: Query[RunQuery]) -> Any:
-    """List the runs that you see, newest first."""
-    found = run_table.with_names(
-        Run.objects.filter(project__in=visible_projects(caller(request), filters.project))
-    )
-    for column in ("config", "card", "parent"):
-        if (value := getattr(filters, column)) is not None:
-            found = found.filter(**{f"{column}_id": value})
+    """List the runs that you see, newest first unless another order is asked for."""
+    projects = visible_projects(caller(request), filters.project)
+    runs = run_table.with_names(Run.objects.filter(project__in=projects)).select_related("project")
+    found = run_table.filtered(runs, filters.filters())
     if filters.name:
         found = found.filter(name__icontains=filters.name)
-    if filters.state:
-        found = run_table.in_state(found, filters.state)
-    page = listings.page_of(
-        found.select_related("project"), cursor=filters.cursor, size=filters.limit
-    )
+    page = run_table.ordered(found, order=filters.order, cursor=filters.cursor, size=filters.limit)
     return {"items": run_shapes(page.rows), "next": page.next_cursor or None}
 
 
@@ -88,3 +106,11 @@ def create(request: HttpRequest, body: RunIn) -> Any:
 def show(request: HttpRequest, run_id: int) -> Any:
     """Show a run with its attempts."""
     return run_shape(access.run_for(caller(request), run_id))
+
+
+router.patch("/{run_id}", response=RunDetailOut, summary="Name, group, tag and annotate a run")(
+    run_shelf.label
+)
+router.delete("/{run_id}", response={202: RunDetailOut}, summary="Have a run deleted")(
+    run_shelf.delete
+)

@@ -93,14 +93,32 @@ class RunOut(Output):
     checkpoint_state: str
     launcher: str
     num_devices: int
+    group: str
+    tags: list[str]
+    archived_at: datetime | None
+    delete_after: datetime | None = Field(description="When its metrics and logs are deleted.")
+    deleted_at: datetime | None
     created_by: str
     created_at: datetime
 
 
 class RunDetailOut(RunOut):
-    """A run with its attempts, the newest first."""
+    """A run with its notes and its attempts, the newest first."""
 
+    notes: str
     attempts: list[AttemptOut]
+
+
+class ViewOut(Output):
+    """A list of runs under a name; `query` is that of the page of runs."""
+
+    id: int
+    project: str
+    name: str
+    query: str
+    is_shared: bool
+    owner: str
+    created_at: datetime
 
 
 class EventOut(Output):

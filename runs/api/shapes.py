@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Any
 
-from runs.models import Attempt, Config, Event, PreflightReport, Run
+from runs.models import Attempt, Config, Event, PreflightReport, Run, SavedView
 from runs.run_table import RunRow, rows_of
 from safehold import config as run_config
 
@@ -58,7 +58,8 @@ def run_shape(run: Run) -> dict[str, Any]:
     """Return one run with its attempts."""
     attempts = list(run.attempts.order_by("-number"))
     row = RunRow(run, attempts[0] if attempts else None)
-    return row_shape(row) | {"attempts": [_attempt_shape(attempt) for attempt in attempts]}
+    told = [_attempt_shape(attempt) for attempt in attempts]
+    return row_shape(row) | {"notes": run.notes, "attempts": told}
 
 
 def event_shape(event: Event) -> dict[str, Any]:
@@ -91,11 +92,21 @@ def report_shape(report: PreflightReport) -> dict[str, Any]:
     return {name: getattr(report, name) for name in shown} | {"config": report.config_id}
 
 
+def view_shape(view: SavedView) -> dict[str, Any]:
+    """Return a saved view."""
+    plain = ("id", "name", "query", "is_shared", "created_at")
+    return {name: getattr(view, name) for name in plain} | {
+        "project": view.project.slug,
+        "owner": view.user.username,
+    }
+
+
 def row_shape(row: RunRow) -> dict[str, Any]:
     """Return one line of a list of runs."""
     run, shown = row.run, row.shown
     plain = ("id", "name", "desired", "step", "total_steps", "tokens", "tokens_per_second", "checkpoint_step",
-             "checkpoint_state", "launcher", "num_devices", "created_at")  # fmt: skip
+             "checkpoint_state", "launcher", "num_devices", "group", "tags", "archived_at", "delete_after", "deleted_at",
+             "created_at")  # fmt: skip
     return {name: getattr(run, name) for name in plain} | {
         "project": run.project.slug,
         "state": shown.word,

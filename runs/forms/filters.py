@@ -17,15 +17,22 @@ STATES = [
 ORDERS = [
     ("newest", _("Newest first")),
     ("activity", _("Latest activity")),
+    ("state", _("By state")),
     ("name", _("By name")),
+    ("loss", _("Lowest loss")),
+    ("step", _("Most steps")),
     ("oldest", _("Oldest first")),
 ]
+SHELVES = [("", _("Not archived")), ("archived", _("Archived")), ("all", _("All"))]
 
 
 class RunFilterForm(forms.Form):
     q = forms.CharField(required=False, max_length=200)
     state = forms.ChoiceField(required=False, choices=STATES)
     owner = forms.CharField(required=False, max_length=150)
+    group = forms.CharField(required=False, max_length=120)
+    tag = forms.CharField(required=False, max_length=40)
+    shelf = forms.ChoiceField(required=False, choices=SHELVES)
     card = forms.IntegerField(required=False)
     config = forms.IntegerField(required=False)
     order = forms.ChoiceField(required=False, choices=ORDERS)
@@ -39,6 +46,9 @@ class RunFilterForm(forms.Form):
             text=(read.get("q") or "").strip().replace("\x00", ""),
             state=read.get("state") or "",
             owner=read.get("owner") or "",
+            group=read.get("group") or "",
+            tag=(read.get("tag") or "").replace("\x00", ""),
+            shelf=read.get("shelf") or "",
             card_id=read.get("card"),
             config_id=read.get("config"),
             order=read.get("order") or "newest",

@@ -159,7 +159,10 @@ def settle(*, run: Run) -> bool:
 def _held(run: Run, user: User, act: str) -> Run:
     """Return the row, locked: acts on one run queue behind each other. Rows are locked run, then attempt."""
     access.require(user, run.project_id, act)
-    return Run.objects.select_for_update(no_key=True).get(pk=run.pk)
+    held = Run.objects.select_for_update(no_key=True).get(pk=run.pk)
+    if held.archived_at is not None and act in {"run.launch", "run.resume"}:
+        raise Conflict(f"Run {held.pk} is in the archive.", hint="Bring it back first.")
+    return held
 
 
 def _open_attempt(run: Run) -> Attempt | None:

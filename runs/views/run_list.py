@@ -4,9 +4,12 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
+from controlplane.common.access import role_of
 from controlplane.common.api import caller
+from controlplane.common.models import Project, Role
 from runs import run_table
-from runs.forms.filters import ORDERS, STATES, RunFilterForm
+from runs.forms.filters import ORDERS, SHELVES, STATES, RunFilterForm
+from runs.services import saved_views
 from runs.views.projects import current_project
 
 
@@ -17,6 +20,7 @@ def run_list(request: HttpRequest) -> HttpResponse:
         return render(request, "runs/no_project.html")
     filters = RunFilterForm(request.GET).filters()
     rows, next_cursor = run_table.table(project=project, filters=filters)
+    groups, tags = run_table.groups_and_tags(project)
     context = {
         "project": project,
         "filters": filters,
@@ -24,9 +28,12 @@ def run_list(request: HttpRequest) -> HttpResponse:
         "next_cursor": next_cursor,
         "states": STATES,
         "orders": ORDERS,
-        "is_filtered": any(
-            [filters.text, filters.state, filters.owner, filters.card_id, filters.config_id]
-        ),
+        "shelves": SHELVES,
+        "groups": groups,
+        "tags": tags,
+        "views": saved_views.views_of(caller(request), project.pk),
+        "rights": _rights(request, project),
+        "is_filtered": filters.is_narrowed,
     }
     return render(request, "runs/run_list.html", context)
 
@@ -39,3 +46,9 @@ def run_rows(request: HttpRequest) -> HttpResponse:
     ]
     rows = run_table.some(user=caller(request), run_ids=asked)
     return render(request, "runs/_run_rows.html", {"rows": rows})
+
+
+def _rights(request: HttpRequest, project: Project) -> dict[str, bool]:
+    """Say which acts on chosen runs are offered; the services decide again."""
+    role = role_of(caller(request), project.pk) or 0
+    return {"operator": role >= Role.OPERATOR, "admin": role >= Role.ADMIN}

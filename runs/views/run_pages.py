@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Any
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
@@ -15,6 +16,7 @@ from django.views.decorators.vary import vary_on_headers
 
 from controlplane.common.access import role_of
 from controlplane.common.api import caller
+from controlplane.common.models import Role
 from runs import access, acts, dashboard, run_forecast, run_table
 from runs import timeline as timelines
 from runs.models import Run, Sight
@@ -124,6 +126,9 @@ def header_context(request: HttpRequest, run: Run, *, refused: str = "") -> dict
         "num_names": len(metrics.list_names(run)),
         "drift": _drift(row),
         "refused": refused,
+        "may_label": role is not None and role >= Role.OPERATOR,
+        "may_delete": role is not None and role >= Role.ADMIN,
+        "retention_days": settings.SAFEHOLD_RUN_RETENTION_DAYS,
     }
 
 

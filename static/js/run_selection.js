@@ -45,6 +45,6 @@ if (form && table) {
   document.addEventListener("safehold:swapped", show);
   form.querySelector("[data-selection-clear]").addEventListener("click", () => { chosen.clear(); show(); });
   // An act on the chosen runs is done with them; a comparison leaves the choice for the way back.
-  form.addEventListener("submit", (event) => { if (event.submitter?.formMethod === "post") sessionStorage.removeItem(KEY); });
+  form.addEventListener("submit", (event) => { if (event.submitter?.hasAttribute("data-ends-selection")) sessionStorage.removeItem(KEY); });
   show();
 }

@@ -1,0 +1,54 @@
+"""What a run may be called: names, groups and tags, as people type them. Pure."""
+
+import unicodedata
+from collections.abc import Iterable
+
+from controlplane.common.errors import Invalid
+
+NAME_LENGTH = 120
+TAG_LENGTH = 40
+MOST_TAGS = 20
+
+
+def cleaned_name(text: str, field: str = "name") -> str:
+    """Return a name of one line.
+
+    Raises:
+        Invalid: It holds a line break or another control character, or is too long.
+    """
+    name = text.strip()
+    if any(unicodedata.category(mark) in {"Cc", "Zl", "Zp"} for mark in name):
+        raise _invalid(field, "It is one line of text, without line breaks or control characters.")
+    if len(name) > NAME_LENGTH:
+        raise _invalid(field, f"It has at most {NAME_LENGTH} characters.")
+    return name
+
+
+def cleaned_tags(texts: Iterable[str]) -> list[str]:
+    """Return tags, each once, in their order.
+
+    Raises:
+        Invalid: One holds a space or a comma, or is too long; or there are too many.
+    """
+    tags = list(dict.fromkeys(tag for text in texts if (tag := text.strip().removeprefix("#"))))
+    for tag in tags:
+        if (
+            len(tag) > TAG_LENGTH
+            or not all(mark.isprintable() for mark in tag)
+            or set(tag) & set(" ,")
+        ):
+            raise _invalid(
+                "tags", f"{tag!r} is no tag: one word of at most {TAG_LENGTH} characters, no comma."
+            )
+    if len(tags) > MOST_TAGS:
+        raise _invalid("tags", f"A run has at most {MOST_TAGS} tags.")
+    return tags
+
+
+def split_tags(text: str) -> list[str]:
+    """Return the tags of one line, as a form has them: separated by commas or spaces."""
+    return text.replace(",", " ").split()
+
+
+def _invalid(field: str, words: str) -> Invalid:
+    return Invalid(words, fields={field: [words]})

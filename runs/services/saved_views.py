@@ -1,0 +1,88 @@
+"""Lists of runs under a name: a person's own, or shared with the project."""
+
+from django.db import transaction
+from django.db.models import QuerySet
+from django.http import QueryDict
+
+from controlplane.common import access, audit
+from controlplane.common.errors import Invalid, NotFound
+from controlplane.common.models import Project, User
+from runs.labels import cleaned_name
+from runs.models import SavedView
+
+NAME_LENGTH = 80
+QUERY_LENGTH = 1000
+# What the list understands; anything else of an address is not kept.
+KEPT = ("q", "state", "owner", "group", "tag", "shelf", "card", "config", "order")
+
+
+@transaction.atomic
+def save_view(
+    *, user: User, project: Project, name: str, query: str, is_shared: bool = False
+) -> SavedView:
+    """Keep filters and order of the list of runs under a name; the same name again replaces one's own.
+
+    Args:
+        user: Whose view it is; sharing needs the role operator.
+        project: Whose runs.
+        name: At most 80 characters.
+        query: As the address of the list has it, without the `?`.
+        is_shared: Whether all members see it.
+
+    Raises:
+        Invalid: The name or the query cannot be used.
+    """
+    access.require(user, project.pk, "view.share" if is_shared else "view.save")
+    given = cleaned_name(name)[:NAME_LENGTH]
+    if not given:
+        raise Invalid("A view has a name.", fields={"name": ["It is missing."]})
+    view, _ = SavedView.objects.update_or_create(
+        project=project, user=user, name=given,
+        defaults={"query": _kept(query), "is_shared": is_shared},
+    )  # fmt: skip
+    data = {"name": given, "query": view.query, "is_shared": is_shared}
+    audit.record(actor=user, action="view.save", object=view, data=data)
+    return view
+
+
+@transaction.atomic
+def remove_view(*, user: User, view_id: int) -> None:
+    """Forget a view of one's own; an admin of the project forgets any.
+
+    Raises:
+        NotFound: There is none, or it is another person's own.
+        Forbidden: It is shared by another person, and the caller is no admin.
+    """
+    view = SavedView.objects.filter(pk=view_id).first()
+    if view is None or not views_of(user, view.project_id).filter(pk=view_id).exists():
+        raise NotFound(f"There is no view {view_id}, or it is not shared with you.")
+    access.require(user, view.project_id, "view.save" if view.user_id == user.pk else "view.remove")
+    audit.record(actor=user, action="view.remove", object=view, data={"name": view.name})
+    view.delete()
+
+
+def views_of(user: User, project_id: int) -> "QuerySet[SavedView]":
+    """Return the views that a person may use in a project: their own and the shared ones, by name."""
+    projects = access.projects_of(user).filter(pk=project_id)
+    return all_views(user, projects).select_related("user")
+
+
+def all_views(user: User, projects: "QuerySet[Project]") -> "QuerySet[SavedView]":
+    """Return the views that a person may use in these projects, which the person may see."""
+    found = SavedView.objects.filter(project__in=projects)
+    return found.filter(user=user) | found.filter(is_shared=True)
+
+
+def _kept(query: str) -> str:
+    try:
+        asked = QueryDict(query.removeprefix("?"))
+    except ValueError as error:
+        raise Invalid("The query cannot be read.", fields={"query": [str(error)]}) from error
+    kept = QueryDict(mutable=True)
+    for name in KEPT:
+        if value := asked.get(name, "").replace("\0", ""):
+            kept[name] = value
+    text = kept.urlencode()
+    if len(text) > QUERY_LENGTH:
+        raise Invalid("The query is too long.", fields={"query": ["It has too many filters."]})
+    return text
