@@ -3,6 +3,7 @@
 from django.urls import path
 
 from runs.views import (
+    approvals,
     card_acts,
     cards,
     clusters,
@@ -12,6 +13,7 @@ from runs.views import (
     metrics,
     preflight,
     projects,
+    rulebook,
     run_acts,
     run_compare,
     run_list,
@@ -58,6 +60,9 @@ urlpatterns = [
     path("configs/new/", configs.new_config, name="config_new"),
     path("configs/check/", configs.check, name="config_check"),
     path("configs/<int:config_id>/", configs.config_detail, name="config_detail"),
+    path("configs/<int:config_id>/<slug:act>/act/", approvals.act, name="config_act"),
+    path("settings/rulebook/", rulebook.table, name="rulebook"),
+    path("settings/rulebook/<str:rule_id>/", rulebook.change, name="rulebook_change"),
     path("configs/<int:config_id>/diff/", configs.config_diff, name="config_diff"),
     path("configs/<int:config_id>/download/", configs.config_download, name="config_download"),
     path("configs/<int:config_id>/preflight/", preflight.request_preflight, name="preflight_new"),

@@ -1,7 +1,8 @@
 """`/api/v1/configs` and `/api/v1/preflights`."""
 
-from typing import Any
+from typing import Any, Literal
 
+from django.db.models import OuterRef, Subquery
 from django.http import HttpRequest
 from ninja import Query, Router, Status
 from pydantic import Field, model_validator
@@ -17,31 +18,47 @@ from controlplane.common.api import (
     visible_projects,
 )
 from runs import access, listings
+from runs.api import approvals
 from runs.api.schemas import ConfigDetailOut, ConfigOut, DiffOut, ReportOut
 from runs.api.shapes import config_detail_shape, config_shape, diff_shape, report_shape
-from runs.models import Config
+from runs.models import Approval, Config
 from runs.services import configs, preflight
 from runs.services import manifests as previews
 from safehold.config import RunConfig
 
 router = Router(tags=["configs"])
+router.add_router("", approvals.router)
 reports = Router(tags=["preflight"])
+_NEWEST_APPROVAL = (
+    Approval.objects.filter(config=OuterRef("pk")).order_by("-pk").values("state")[:1]
+)
 
 
 class ConfigIn(Input):
-    """A new config: the document, or its TOML text."""
+    """A new config: the document, or its text as TOML, YAML 1.2 or JSON."""
 
     document: dict[str, Any] | None = Field(None, description="As `/configs/schema` says.")
     toml: str | None = None
+    text: str | None = Field(None, description="In the form that `format` names.")
+    format: Literal["toml", "yaml", "json"] = "toml"
     card: int | None = None
     parent: int | None = Field(None, description="The config that this one follows.")
     project: str | None = None
 
     @model_validator(mode="after")
     def _has_one_form(self) -> "ConfigIn":
-        if (self.document is None) == (self.toml is None):
-            raise ValueError("give either document or toml")
+        if sum(one is not None for one in (self.document, self.toml, self.text)) != 1:
+            raise ValueError("give one of document, toml and text")
         return self
+
+
+class ConfigQuery(PageQuery):
+    """Which configs."""
+
+    kind: Literal["experiment", "production"] | None = None
+    approval: Literal["requested", "approved", "rejected", "withdrawn"] | None = Field(
+        None, description="State of the newest approval."
+    )
 
 
 class ManifestsOut(Output):
@@ -58,14 +75,19 @@ class ChecksIn(Input):
 
 
 @router.get("", response=Page[ConfigOut], summary="List configs")
-def list_configs(request: HttpRequest, filters: Query[PageQuery]) -> Any:
+def list_configs(request: HttpRequest, filters: Query[ConfigQuery]) -> Any:
     """List the configs that you see, newest first."""
     projects = visible_projects(caller(request), filters.project)
     found = (
         Config.objects.filter(project__in=projects)
-        .select_related("project", "created_by")
+        .select_related("project", "created_by", "frozen_by")
+        .annotate(approval_state=Subquery(_NEWEST_APPROVAL))
         .defer("document")
     )
+    if filters.kind:
+        found = found.filter(kind=filters.kind)
+    if filters.approval:
+        found = found.filter(approval_state=filters.approval)
     page = listings.page_of(found, cursor=filters.cursor, size=filters.limit)
     return {
         "items": [config_shape(config) for config in page.rows],
@@ -81,7 +103,7 @@ def create(request: HttpRequest, body: ConfigIn) -> Any:
     def make() -> dict[str, Any]:
         card = access.card_for(user, body.card) if body.card is not None else None
         parent = access.config_for(user, body.parent) if body.parent is not None else None
-        given = {"toml": body.toml} if body.document is None else {"document": body.document}
+        given = _given(body)
         project = project_for(user, body.project or _slug(card, parent))
         return config_detail_shape(
             configs.create_config(user=user, project=project, card=card, parent=parent, **given)
@@ -156,6 +178,14 @@ def list_reports(request: HttpRequest, config_id: int, filters: Query[PageQuery]
 def show_report(request: HttpRequest, report_id: int) -> Any:
     """Show a preflight report."""
     return report_shape(access.report_for(caller(request), report_id))
+
+
+def _given(body: ConfigIn) -> dict[str, Any]:
+    if body.document is not None:
+        return {"document": body.document}
+    if body.toml is not None:
+        return {"text": body.toml}
+    return {"text": body.text, "format": body.format}
 
 
 def _slug(*things: Any) -> str | None:

@@ -14,6 +14,7 @@ from runs.api import (
     run_metrics,
     run_preflight,
     run_reading,
+    run_record,
     run_shelf,
 )
 from runs.api.schemas import RunDetailOut, RunOut
@@ -26,6 +27,7 @@ router.add_router("", run_acts.router)
 router.add_router("", run_reading.router)
 router.add_router("", run_metrics.router)
 router.add_router("", run_preflight.router)
+router.add_router("", run_record.router)
 router.add_router("", run_shelf.router)
 router.add_router("", run_forecast.router)
 
@@ -39,6 +41,7 @@ class RunIn(Input):
     launcher: str = Field(
         "", max_length=40, description="local or kubernetes:CLUSTER; that of the config when empty."
     )
+    reason: str = Field("", max_length=2000, description="Why more than one variable changes.")
 
 
 class RunQuery(PageQuery):
@@ -96,6 +99,7 @@ def create(request: HttpRequest, body: RunIn) -> Any:
                 card=card,
                 name=body.name,
                 launcher=body.launcher,
+                reason=body.reason,
             )
         )
 

@@ -23,6 +23,8 @@ class ConfigOut(Output):
     created_by: str
     created_at: datetime
     frozen_at: datetime | None
+    frozen_by: str | None
+    approval: str = Field(description="State of the newest approval; empty where nobody asked.")
 
 
 class ConfigDetailOut(ConfigOut):
@@ -39,15 +41,31 @@ class ChangeOut(Output):
     old: Any
     new: Any
     unit: str
+    growth: float | None = Field(
+        description="How many times as large; null of what is no quantity."
+    )
+    note: str = Field(description="Why it is no variable of its own; empty where it is one.")
+
+
+class FactorOut(Output):
+    """One variable that changed, and the fields that follow from it."""
+
+    name: str
+    title: str
+    paths: list[str]
+    following: list[str]
 
 
 class DiffOut(Output):
-    """What differs; `more_than_one`: more than one variable changed, the name not counted."""
+    """What differs, field by field and variable by variable."""
 
     a: int
     b: int
     changes: list[ChangeOut]
+    factors: list[FactorOut]
+    num_factors: int
     more_than_one: bool
+    verdict: str
 
 
 class AttemptOut(Output):
@@ -109,18 +127,6 @@ class RunDetailOut(RunOut):
     attempts: list[AttemptOut]
 
 
-class ViewOut(Output):
-    """A list of runs under a name; `query` is that of the page of runs."""
-
-    id: int
-    project: str
-    name: str
-    query: str
-    is_shared: bool
-    owner: str
-    created_at: datetime
-
-
 class EventOut(Output):
     """One line of the timeline."""
 
@@ -179,3 +185,15 @@ class ReportOut(Output):
     error: str
     requested_at: datetime
     ended_at: datetime | None
+
+
+class ViewOut(Output):
+    """A list of runs under a name; `query` is that of the page of runs."""
+
+    id: int
+    project: str
+    name: str
+    query: str
+    is_shared: bool
+    owner: str
+    created_at: datetime

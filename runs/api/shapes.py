@@ -27,7 +27,17 @@ def config_shape(config: Config) -> dict[str, Any]:
         "card": config.card_id,
         "parent": config.parent_id,
         "created_by": config.created_by.username,
+        "frozen_by": config.frozen_by.username if config.frozen_by else None,
+        "approval": _approval_state(config),
     }
+
+
+def _approval_state(config: Config) -> str:
+    """Return the state of the newest approval; lists bring it along."""
+    if hasattr(config, "approval_state"):
+        return config.approval_state or ""
+    newest = config.approvals.first()
+    return newest.state if newest else ""
 
 
 def config_detail_shape(config: Config) -> dict[str, Any]:
@@ -40,13 +50,15 @@ def config_detail_shape(config: Config) -> dict[str, Any]:
 
 def diff_shape(a: Config, b: Config) -> dict[str, Any]:
     """Return what changes from `a` to `b`."""
-    changes = run_config.diff(a.document, b.document)
-    return {
-        "a": a.pk,
-        "b": b.pk,
-        "changes": [asdict(change) for change in changes],
-        "more_than_one": sum(change.path != "name" for change in changes) > 1,
-    }
+    found = run_config.compare(a.document, b.document)
+    changes = [
+        asdict(one) | {"growth": one.growth, "note": found.notes.get(one.path, "")}
+        for one in found.changes
+    ]
+    plain = ("num_factors", "more_than_one", "verdict")
+    return {"a": a.pk, "b": b.pk, "changes": changes, "factors": [asdict(one) for one in found.factors]} | {
+        name: getattr(found, name) for name in plain
+    }  # fmt: skip
 
 
 def run_shapes(runs: Iterable[Run]) -> list[dict[str, Any]]:

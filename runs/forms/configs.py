@@ -1,14 +1,18 @@
 """A run config as it was typed: in the form or as TOML, the same document either way."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
+
+from django.utils.translation import gettext as _
 
 from controlplane.common.errors import Invalid
 from runs.forms import document
 from safehold import config
-from safehold.config import ConfigError, ConfigInvalid, FieldSpec
+from safehold.config import ConfigError, ConfigInvalid, FieldSpec, RunConfig
+from safehold.findings import Finding
 
 SPECS: tuple[FieldSpec, ...] = config.all_fields()
+Judge = Callable[[RunConfig], Sequence[Finding]]
 
 
 class TypedConfig:
@@ -18,11 +22,13 @@ class TypedConfig:
         document: The plain values, as far as they could be read.
         toml: The other side of the same document; the typed text itself where that came as TOML.
         faults: What keeps it from being a config.
+        findings: What the rules say of it, where `judge` was given and it is one; passed ones are left out.
     """
 
-    def __init__(self, typed: Mapping[str, str]) -> None:
+    def __init__(self, typed: Mapping[str, str], judge: Judge | None = None) -> None:
         self.is_toml = typed.get("side") == "toml"
         self.faults: list[ConfigError] = []
+        self.findings: Sequence[Finding] = ()
         self.document: dict[str, Any] = {}
         self.toml = typed.get("toml", "")
         self._lines: dict[str, int] = {}
@@ -34,11 +40,24 @@ class TypedConfig:
             self._validate()
         if not self.is_toml:
             self.toml = config.to_toml(self.document)
+        if judge is not None and self.is_valid:
+            self.findings = judge(config.parse(self.document))
 
     @classmethod
-    def of_document(cls, stored: Mapping[str, Any]) -> "TypedConfig":
+    def of_document(cls, stored: Mapping[str, Any], judge: Judge | None = None) -> "TypedConfig":
         """Return a stored or starting document as if it had been typed."""
-        return cls({"side": "toml", "toml": config.to_toml(stored)})
+        return cls({"side": "toml", "toml": config.to_toml(stored)}, judge)
+
+    @classmethod
+    def of_file(cls, name: str, content: bytes, judge: Judge | None = None) -> "TypedConfig":
+        """Return what a file holds as if it had been typed; its suffix names the format."""
+        try:
+            read, _lines = config.read_document(content, config.format_of(name))
+        except ConfigInvalid as invalid:
+            empty = cls({"side": "toml", "toml": _plain(content)})
+            empty.document, empty.faults = {}, list(invalid.errors)
+            return empty
+        return cls.of_document(read, judge)
 
     @property
     def is_valid(self) -> bool:
@@ -54,7 +73,11 @@ class TypedConfig:
 
     def sections(self) -> list[document.BoundSection]:
         """Return the form side."""
-        return document.sections(SPECS, self.document, self.faults)
+        return document.sections(SPECS, self.document, self.faults, self.notes())
+
+    def notes(self) -> list[document.Note]:
+        """Return what stands beside the fields."""
+        return [_note(one) for one in self.findings]
 
     def loose_faults(self) -> list[document.Fault]:
         """Return what belongs to no field."""
@@ -71,3 +94,14 @@ class TypedConfig:
             config.parse(self.document, self._lines)
         except ConfigInvalid as invalid:
             self.faults = list(invalid.errors)
+
+
+def _note(finding: Finding) -> document.Note:
+    span = str(finding.evidence.get("span", ""))
+    short = _("usual: %(span)s") % {"span": span} if span else finding.message
+    message = " ".join(filter(None, [finding.message, finding.advice]))
+    return document.Note(str(finding.evidence.get("field", "")), finding.severity, short, message)
+
+
+def _plain(content: bytes) -> str:
+    return content[:65536].decode("utf-8", errors="replace").replace("\0", "�")

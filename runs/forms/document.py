@@ -27,12 +27,29 @@ class Fault(Protocol):
 
 
 @dataclass(frozen=True)
+class Note:
+    """What a rule says of one field.
+
+    Attributes:
+        severity: warn, info or unknown; what blocks is a fault too.
+        short: The usual values, as they stand beside the field.
+        message: The whole sentence, with what to do.
+    """
+
+    path: str
+    severity: str
+    short: str
+    message: str
+
+
+@dataclass(frozen=True)
 class BoundField:
-    """One field with what is typed in it and what is wrong with that."""
+    """One field with what is typed in it, what is wrong with that, and what rules say of it."""
 
     spec: FieldSpec
     text: str
     faults: tuple[Fault, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     @property
     def element_id(self) -> str:
@@ -67,7 +84,10 @@ class BoundSection:
 
 
 def sections(
-    specs: Iterable[FieldSpec], document: Mapping[str, Any], faults: Sequence[Fault] = ()
+    specs: Iterable[FieldSpec],
+    document: Mapping[str, Any],
+    faults: Sequence[Fault] = (),
+    notes: Sequence[Note] = (),
 ) -> list[BoundSection]:
     """Return the form of a document."""
     values = flat(document)
@@ -75,7 +95,8 @@ def sections(
     for spec in specs:
         section = found.setdefault(spec.section, _section(spec, values))
         own = tuple(fault for fault in faults if _is_about(fault.path, spec.path))
-        section.fields.append(BoundField(spec, _shown(spec, values), own))
+        said = tuple(note for note in notes if note.path == spec.path)
+        section.fields.append(BoundField(spec, _shown(spec, values), own, said))
     return list(found.values())
 
 

@@ -30,7 +30,8 @@ def create_config(
     user: User,
     project: Project,
     document: Mapping[str, Any] | None = None,
-    toml: str | bytes | None = None,
+    text: str | bytes | None = None,
+    format: Format = "toml",
     card: Card | None = None,
     parent: Config | None = None,
 ) -> Config:
@@ -40,7 +41,8 @@ def create_config(
         user: Needs the role operator in the project.
         project: Where it belongs.
         document: Plain values, or
-        toml: A text; one of the two is given.
+        text: A text; one of the two is given.
+        format: Of the text.
         card: The card that it is for.
         parent: The config that it was made from.
 
@@ -53,7 +55,7 @@ def create_config(
             raise Invalid(
                 f"The {noun} belongs to another project.", fields={noun: ["Choose another."]}
             )
-    config = read_config(document=document, text=toml)
+    config = read_config(document=document, text=text, format=format)
     plain = canonical_document(config)
     made = Config.objects.create(
         project=project, card=card, parent=parent, created_by=user, name=config.name[:120],

@@ -6,8 +6,9 @@ from typing import Any
 
 from runs.models import Config, Run
 from runs.services import metrics, rulebook
-from safehold.config import ConfigInvalid, RunConfig, parse
-from safehold.preflight import Facts
+from safehold.config import ConfigInvalid, RunConfig, family_hash, parse
+from safehold.findings import Finding
+from safehold.preflight import Facts, run_checks
 from safehold.preflight.facts import Proven
 from safehold.rulebook import Observed
 from safehold.rulebook.curves import is_saw_tooth, spread_of
@@ -31,6 +32,25 @@ def with_records(facts: Facts, config: Config) -> Facts:
     )
 
 
+def judge_typed(*, config: RunConfig, project_id: int, parent: Config | None) -> list[Finding]:
+    """Return what the rules say of a config that is being written; what passes is left out.
+
+    Args:
+        config: Sound by itself.
+        project_id: Whose rulebook counts.
+        parent: The stored config that it follows.
+    """
+    facts = Facts(
+        config=config,
+        rulebook=rulebook.in_force(project_id),
+        parent=read(parent),
+        observed=observed_before(parent) if parent else None,
+        proven=_proven_in(project_id, family_hash(config)),
+    )
+    found = run_checks(facts, ["rules"]).findings
+    return [one for one in found if one.severity != "pass" and "field" in one.evidence]
+
+
 def read(config: Config | None) -> RunConfig | None:
     """Return a stored config as the schema of today reads it; None where it does not."""
     try:
@@ -41,10 +61,12 @@ def read(config: Config | None) -> RunConfig | None:
 
 def proven_for(config: Config) -> tuple[Proven, ...]:
     """Return rate and batch of the finished runs of the same model family in the project."""
+    return _proven_in(config.project_id, config.family_hash)
+
+
+def _proven_in(project_id: int, family: str) -> tuple[Proven, ...]:
     finished = Run.objects.filter(
-        project=config.project_id,
-        config__family_hash=config.family_hash,
-        attempts__outcome="finished",
+        project=project_id, config__family_hash=family, attempts__outcome="finished"
     ).distinct()
     rows = finished.order_by("-pk").values_list("name", "config__document")[:_MOST_PROVEN]
     return tuple(one for name, document in rows if (one := _proven(name, document)))

@@ -95,7 +95,17 @@ ACCEPTANCE = {
     "far below": Look(_("Far below"), "warn", "wait"),
     "far above": Look(_("Far above"), "warn", "wait"),
 }
-LOOKS: dict[str, Look] = RUN | CHECKPOINT | SEVERITY | CLUSTER | DRIFT | POD | FIT | ACCEPTANCE
+# Of a config, and of the request for its approval.
+APPROVAL = {
+    "open": Look(_("Not frozen"), "ring", "idle"),
+    "frozen": Look(_("Frozen"), "diamond", "held"),
+    "approved": Look(_("Approved"), "check", "good"),
+    "rejected": Look(_("Refused"), "cross", "bad"),
+    "withdrawn": Look(_("Taken back"), "stop", "idle"),
+}
+LOOKS: dict[str, Look] = (
+    RUN | CHECKPOINT | SEVERITY | CLUSTER | DRIFT | POD | FIT | ACCEPTANCE | APPROVAL
+)
 
 
 @register.simple_tag

@@ -8,18 +8,19 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from controlplane.common.access import require, role_of
+from controlplane.common.access import may, require
 from controlplane.common.api import caller
 from controlplane.common.errors import Invalid, SafeholdError
-from controlplane.common.models import Project, Role
+from controlplane.common.models import Project, User
 from runs import access, listings, run_table
 from runs.forms import document
-from runs.forms.configs import SPECS, TypedConfig
+from runs.forms.configs import SPECS, Judge, TypedConfig
 from runs.models import Card, Config, Run
-from runs.services import configs, launcher_choice
+from runs.services import changes, configs, launcher_choice, rule_facts
 from runs.services import manifests as previews
 from runs.views.projects import current_project
 from safehold import config as run_config
+from safehold.config.reading import LARGEST_BYTES
 
 
 @require_GET
@@ -46,9 +47,13 @@ def new_config(request: HttpRequest) -> HttpResponse:
     parent = _chosen(Config, project, request, "parent")
     card = _chosen(Card, project, request, "card") or (parent.card if parent else None)
     around = {"parent": parent, "card": card, "cards": Card.objects.filter(project=project)[:200]}
+    judge = _judge(project, parent)
     if request.method == "GET":
-        return _form(request, TypedConfig.of_document(_start(project, parent)), around)
-    typed = TypedConfig(request.POST.dict())
+        return _form(request, TypedConfig.of_document(_start(project, parent), judge), around)
+    if upload := request.FILES.get("file"):
+        name, content = str(upload.name), upload.read(LARGEST_BYTES + 1)
+        return _form(request, TypedConfig.of_file(name, content, judge), around)
+    typed = TypedConfig(request.POST.dict(), judge)
     if typed.is_valid:
         try:
             made = configs.create_config(
@@ -69,14 +74,16 @@ def new_config(request: HttpRequest) -> HttpResponse:
 @require_POST
 def check(request: HttpRequest) -> HttpResponse:
     """Bring the other side into step while one is typed, and say beside each field what is wrong."""
-    typed = TypedConfig(request.POST.dict())
+    project = current_project(request)
+    judge = _judge(project, _chosen(Config, project, request, "parent")) if project else None
+    typed = TypedConfig(request.POST.dict(), judge)
     return render(request, "runs/_config_check.html", _sides(typed) | {"is_update": True})
 
 
 @require_GET
 def config_detail(request: HttpRequest, config_id: int) -> HttpResponse:
     config = access.config_for(caller(request), config_id)
-    role = role_of(caller(request), config.project_id)
+    user = caller(request)
     others = Config.objects.filter(project=config.project_id).exclude(pk=config.pk)[:50]
     newest = run_table.with_names(Run.objects.filter(config=config)).order_by("-pk")[:20]
     context = {
@@ -86,7 +93,9 @@ def config_detail(request: HttpRequest, config_id: int) -> HttpResponse:
         "others": others,
         "rows": run_table.rows_of(newest),
         "reports": config.preflight_reports.all()[:5],
-        "can_change": role is not None and role >= Role.OPERATOR,
+        "can_change": may(user, config.project_id, "config.freeze"),
+        "change": changes.between(config.parent, config) if config.parent else None,
+        **_approval_context(user, config),
     }
     return render(request, "runs/config_detail.html", context)
 
@@ -98,14 +107,14 @@ def config_diff(request: HttpRequest, config_id: int) -> HttpResponse:
     other = access.config_for(
         caller(request), int(asked) if asked.isdecimal() else config.parent_id or config.pk
     )
-    changes = run_config.diff(other.document, config.document)
     others = Config.objects.filter(project=config.project_id).exclude(pk=config.pk)[:50]
+    found = changes.between(other, config)
     context = {
         "config": config,
         "other": other,
-        "changes": changes,
+        "found": found,
+        "rows": [(change, found.notes.get(change.path, "")) for change in found.changes],
         "others": others,
-        "variables": _variables(changes),
     }
     return render(request, "runs/config_diff.html", context)
 
@@ -140,6 +149,21 @@ def config_download(request: HttpRequest, config_id: int) -> HttpResponse:
     return answer
 
 
+def _approval_context(user: User, config: Config) -> dict[str, Any]:
+    given = list(config.approvals.select_related("requested_by", "decided_by")[:10])
+    standing = given[0] if given and given[0].state in {"requested", "approved"} else None
+    asked = standing is not None and standing.requested_by_id == user.pk
+    may_withdraw = may(user, config.project_id, "config.withdraw_approval")
+    may_approve = may(user, config.project_id, "config.approve")
+    return {
+        "approvals": given,
+        "standing": standing,
+        "can_approve": may_approve and not asked and user.pk != config.created_by_id,
+        "can_withdraw": standing is not None and (asked or may_withdraw),
+        "is_intact": run_config.config_hash(config.document) == config.hash,
+    }
+
+
 def _form(
     request: HttpRequest, typed: TypedConfig, around: dict[str, Any], *, status: int = 200
 ) -> HttpResponse:
@@ -150,7 +174,12 @@ def _sides(typed: TypedConfig) -> dict[str, Any]:
     return {
         "sections": typed.sections(), "toml": typed.toml, "faults": typed.faults, "loose_faults": typed.loose_faults(),
         "is_toml": typed.is_toml, "is_readable": bool(typed.document), "is_valid": typed.is_valid, "can_change": True,
+        "notes": typed.notes(),
     }  # fmt: skip
+
+
+def _judge(project: Project, parent: Config | None) -> Judge:
+    return lambda typed: rule_facts.judge_typed(config=typed, project_id=project.pk, parent=parent)
 
 
 def _start(project: Project, parent: Config | None) -> dict[str, Any]:
@@ -165,8 +194,3 @@ def _chosen(model: type[Any], project: Project, request: HttpRequest, name: str)
     return (
         model.objects.filter(project=project, pk=int(asked)).first() if asked.isdecimal() else None
     )
-
-
-def _variables(changes: list[run_config.Change]) -> int:
-    # The name of a config is no variable of the experiment.
-    return sum(change.path != "name" for change in changes)

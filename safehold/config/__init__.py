@@ -9,7 +9,7 @@ from safehold.config.diff import Change, diff, flatten
 from safehold.config.errors import ConfigError, ConfigInvalid
 from safehold.config.factors import Comparison, Factor, compare
 from safehold.config.fields import FieldSpec, all_fields, field_at, fields_of
-from safehold.config.reading import Format, read_document, read_file, read_text
+from safehold.config.reading import Format, format_of, read_document, read_file, read_text
 from safehold.config.schema import SCHEMA_VERSION, RunConfig
 from safehold.config.validation import parse, parse_as, validate
 from safehold.config.writing import to_toml
@@ -34,6 +34,7 @@ __all__ = [
     "field_at",
     "fields_of",
     "flatten",
+    "format_of",
     "parse",
     "parse_as",
     "read_document",

@@ -31,10 +31,19 @@ def read_file(path: str | Path) -> RunConfig:
         ConfigInvalid: The content is no run config.
         OSError: The file cannot be read.
     """
+    return read_text(Path(path).read_bytes(), format_of(path))
+
+
+def format_of(path: str | Path) -> Format:
+    """Return the format that the suffix of a file names.
+
+    Raises:
+        ConfigInvalid: It names none.
+    """
     suffix = Path(path).suffix.lower()
     if suffix not in SUFFIXES:
         _refuse(f"{path} ends in {suffix or 'nothing'}.", "Name it .toml, .yaml or .json.")
-    return read_text(Path(path).read_bytes(), SUFFIXES[suffix])
+    return SUFFIXES[suffix]
 
 
 def read_text(text: str | bytes, format: Format = "toml") -> RunConfig:

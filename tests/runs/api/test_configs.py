@@ -44,7 +44,7 @@ def test_toml_faults_have_their_line(operator: Api, document: Document) -> None:
 def test_one_form_is_given(operator: Api, body: dict[str, Any]) -> None:
     refused = operator.post("configs", body)
     assert refused.status_code == 422
-    assert "either document or toml" in refused.json()["detail"]
+    assert "give one of document, toml and text" in refused.json()["detail"]
 
 
 def test_the_difference_names_more_than_one_variable(operator: Api, document: Document) -> None:

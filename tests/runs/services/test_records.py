@@ -77,7 +77,7 @@ def test_a_config_is_named_by_its_document_and_read_from_toml_alike(
     project: Project, user: User, config_document: dict
 ) -> None:
     made = configs.create_config(user=user, project=project, document=config_document)
-    again = configs.create_config(user=user, project=project, toml=to_toml(made.document))
+    again = configs.create_config(user=user, project=project, text=to_toml(made.document))
     assert made.hash == again.hash
     assert made.hash.startswith("blake3:")
     assert configs.changes_between(made, again) == []
@@ -85,7 +85,7 @@ def test_a_config_is_named_by_its_document_and_read_from_toml_alike(
 
 def test_a_config_that_cannot_be_is_refused_by_field(project: Project, user: User) -> None:
     with pytest.raises(Invalid) as told:
-        configs.create_config(user=user, project=project, toml='name = "x"\n[train]\nsteps = 0\n')
+        configs.create_config(user=user, project=project, text='name = "x"\n[train]\nsteps = 0\n')
     assert told.value.code == "config-invalid"
     assert told.value.fields["train.steps"][0].startswith("Line 3: ")
     assert not Config.objects.exists()

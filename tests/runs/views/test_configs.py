@@ -1,12 +1,15 @@
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
+from django.core.files.uploadedfile import SimpleUploadedFile
 
 from runs.forms import document as forms
 from runs.forms.configs import SPECS
-from runs.models import Config
+from runs.models import Config, RulebookValue
 from runs.services import configs
 from safehold.config import to_toml
 from tests.runs.corpus import documents_on
@@ -138,3 +141,66 @@ def test_another_config_starts_from_the_one_it_follows(people: People, config: C
     page = people.operator.get(f"/configs/new/?parent={config.pk}").content.decode()
     assert config.document["data"]["path"] in page
     assert f"Follows {config.name}" in page
+
+
+def test_rules_stand_beside_the_fields_as_one_types(
+    people: People, documents: Callable[..., dict[str, Any]]
+) -> None:
+    fields = typed(documents()) | {"optimizer.weight_decay": "0.2"}
+    page = people.operator.post("/configs/check/", {"side": "form", **fields}).content.decode()
+    beside = page.partition('id="f-optimizer-weight_decay-faults"')[2].partition("</div>")[0]
+    assert "usual: 0.01–0.1" in beside
+    assert "1 rule has something to say" in page
+
+
+def test_the_bounds_of_the_project_count_there(
+    people: People, documents: Callable[..., dict[str, Any]]
+) -> None:
+    RulebookValue.objects.create(
+        project=people.project, rule="weight_decay.any", low=0, high=0.3, reason="Ours.", set_by=people.operator_user
+    )  # fmt: skip
+    fields = typed(documents()) | {"optimizer.weight_decay": "0.2"}
+    page = people.operator.post("/configs/check/", {"side": "form", **fields}).content.decode()
+    assert "Every field is sound" in page
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.yaml", "lr: 3e-4"),
+        ("a.json", '"lr": 3e-4'),
+        ("a.toml", "lr = 3e-4"),
+    ],
+)
+def test_a_file_is_read_into_both_sides(
+    people: People, documents: Callable[..., dict[str, Any]], name: str, text: str
+) -> None:
+    document = documents()
+    whole = {
+        "a.yaml": yaml.safe_dump(document).replace("lr: 0.0003", text),
+        "a.json": json.dumps(document).replace('"lr": 0.0003', text),
+        "a.toml": to_toml(document).replace("lr = 0.0003", text),
+    }[name]
+    assert text in whole
+    page = people.operator.post(
+        "/configs/new/", {"file": SimpleUploadedFile(name, whole.encode())}
+    ).content.decode()
+    assert "Every field is sound" in page
+    assert "lr = 0.0003" in page
+    assert not Config.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        ("a.yaml", b"name: no\nname: x", "stands twice"),
+        ("a.ini", b"name=x", "Name it .toml, .yaml or .json"),
+        ("a.json", b"{", "Not valid JSON"),
+        ("a.toml", b"\xff\x00", "is not UTF-8"),
+    ],
+)
+def test_a_file_that_cannot_be_read_is_told(
+    people: People, name: str, content: bytes, words: str
+) -> None:
+    page = people.operator.post("/configs/new/", {"file": SimpleUploadedFile(name, content)})
+    assert words in page.content.decode()

@@ -1,0 +1,103 @@
+"""The buttons on a config's page: freeze, ask, approve by a second person, refuse, take back."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from controlplane.common.models import Role
+from runs.models import Approval, Config
+from runs.services import configs
+from tests.factories import make_user
+from tests.runs.corpus import documents_on
+from tests.runs.views.people import People
+
+
+@pytest.fixture
+def config(people: People, tmp_path: Path) -> Config:
+    document = documents_on(tmp_path)(kind="production")
+    return configs.create_config(
+        user=people.operator_user, project=people.project, document=document
+    )
+
+
+@pytest.fixture
+def press(config: Config) -> Callable[..., str]:
+    def press(client: Client, act: str, reason: str = "") -> str:
+        answer = client.post(f"/configs/{config.pk}/{act}/act/", {"reason": reason}, follow=True)
+        return str(answer.content.decode())
+
+    return press
+
+
+@pytest.fixture
+def approver(people: People) -> Client:
+    client = Client()
+    client.force_login(make_user(Role.APPROVER, people.project))
+    return client
+
+
+def state(config: Config) -> str:
+    return Approval.objects.get(config=config).state
+
+
+def test_frozen_asked_and_approved_by_another_person(
+    people: People, config: Config, press: Callable[..., str], approver: Client
+) -> None:
+    assert "The config is frozen" in press(people.operator, "freeze")
+    page = press(people.operator, "request-approval", "For the long run.")
+    assert "Another person has to approve it" in page
+    assert "Approve</button>" not in page
+    seen = approver.get(f"/configs/{config.pk}/").content.decode()
+    assert "Approve</button>" in seen
+    assert "For the long run." in seen
+    assert "The config is approved." in press(approver, "approve", "Looks right.")
+    assert state(config) == "approved"
+
+
+def test_who_asked_cannot_approve(
+    people: People, config: Config, press: Callable[..., str]
+) -> None:
+    press(people.operator, "freeze")
+    press(people.operator, "request-approval")
+    assert "needs the role approver" in press(people.operator, "approve")
+    assert state(config) == "requested"
+
+
+def test_a_refusal_needs_its_reason(
+    people: People, config: Config, press: Callable[..., str], approver: Client
+) -> None:
+    press(people.operator, "freeze")
+    press(people.operator, "request-approval")
+    assert "A refusal needs its reason." in press(approver, "reject")
+    assert "The approval was refused." in press(approver, "reject", "The rate.")
+    assert state(config) == "rejected"
+
+
+def test_an_approval_can_be_taken_back(
+    people: People, config: Config, press: Callable[..., str], approver: Client
+) -> None:
+    press(people.operator, "freeze")
+    press(people.operator, "request-approval")
+    press(approver, "approve")
+    assert "was taken back" in press(approver, "withdraw", "A fault.")
+    assert state(config) == "withdrawn"
+
+
+def test_what_is_not_frozen_is_not_approved(
+    people: People, config: Config, press: Callable[..., str], approver: Client
+) -> None:
+    assert "is not frozen" in press(people.operator, "request-approval")
+    assert "Nobody asked" in press(approver, "approve")
+    assert people.operator.post(f"/configs/{config.pk}/destroy/act/").status_code == 404
+
+
+def test_viewers_and_outsiders_have_no_part(
+    people: People, config: Config, press: Callable[..., Any]
+) -> None:
+    press(people.viewer, "freeze")
+    config.refresh_from_db()
+    assert config.frozen_at is None
+    assert people.outsider.post(f"/configs/{config.pk}/freeze/act/").status_code == 404
