@@ -10,7 +10,7 @@ from runs import dashboard, run_table
 from runs.dashboard import Dashboard, Panel
 from runs.metricstore import comparing
 from runs.metricstore.comparing import Summary
-from runs.models import Config, Run, Series
+from runs.models import Run, Series
 from runs.run_table import RunRow
 from safehold import config as run_config
 
@@ -22,15 +22,15 @@ MOST_SUMMED = 12
 
 @dataclass(frozen=True)
 class Difference:
-    """The config of one run against that of the first.
-
-    Attributes:
-        num_variables: How many variables of the experiment changed.
-    """
+    """The config of one run against that of the first, field by field and variable by variable."""
 
     row: RunRow
-    changes: list[run_config.Change]
-    num_variables: int
+    found: run_config.Comparison
+
+    @property
+    def titles(self) -> list[str]:
+        """The variables that changed, as people call them."""
+        return [factor.title for factor in self.found.factors]
 
 
 @dataclass(frozen=True)
@@ -55,17 +55,21 @@ def chosen(*, user: User, run_ids: Sequence[int]) -> list[RunRow]:
 
 def differences(rows: Sequence[RunRow]) -> list[Difference]:
     """Return what changes from the config of the first run to that of each other one."""
-    base = rows[0].run.config
-    return [Difference(row, *_changes(base, row.run.config)) for row in rows[1:]]
+    base = rows[0].run.config.document
+    return [Difference(row, run_config.compare(base, row.run.config.document)) for row in rows[1:]]
 
 
-def fields(rows: Sequence[RunRow], found: Iterable[Difference]) -> list[Field]:
-    """Return every field that differs anywhere, with its value in each run and whether it is changed."""
-    units = {change.path: change.unit for one in found for change in one.changes}
-    documents = [run_config.flatten(row.run.config.document) for row in rows]
+def fields(found: Sequence[Difference]) -> list[Field]:
+    """Return every field that differs anywhere, with its value in each run, the first one's in front."""
+    changed = [{change.path: change for change in one.found.changes} for one in found]
+    everywhere = {path: change for changes in changed for path, change in changes.items()}
     return [
-        Field(path, units[path], [_cell(document, documents[0], path) for document in documents])
-        for path in sorted(units)
+        Field(
+            path,
+            change.unit,
+            [(change.old, False), *(_cell(changes, change) for changes in changed)],
+        )
+        for path, change in sorted(everywhere.items())
     ]
 
 
@@ -105,12 +109,6 @@ def common_step(rows: Iterable[RunRow]) -> int | None:
     return min(known) if known and len(known) == len(steps) else None
 
 
-def _changes(base: Config, other: Config) -> tuple[list[run_config.Change], int]:
-    changes = run_config.diff(base.document, other.document)
-    # The name of a config is no variable of the experiment.
-    return changes, sum(change.path != "name" for change in changes)
-
-
-def _cell(document: Mapping[str, Any], base: Mapping[str, Any], path: str) -> tuple[Any, bool]:
-    value = document.get(path)
-    return value, value != base.get(path)
+def _cell(changes: Mapping[str, run_config.Change], base: run_config.Change) -> tuple[Any, bool]:
+    own = changes.get(base.path)
+    return (base.old, False) if own is None else (own.new, True)

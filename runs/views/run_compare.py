@@ -28,7 +28,7 @@ def compare(request: HttpRequest) -> HttpResponse:
         "rows": rows,
         "base": rows[0],
         "differences": found,
-        "fields": comparison.fields(rows, found),
+        "fields": comparison.fields(found),
         "dashboard": comparison.panels_of(names),
         "chart_texts": chart_texts(),
         "runs_told": [_told(row) for row in rows],
