@@ -15,8 +15,13 @@ KEPT_SECONDS = 24 * 3600
 
 
 @heartbeat_sent.connect  # every two seconds, in the worker's main process
-def record_worker(**kwargs: Any) -> None:
-    """Note the time; a Redis that is away is the broker's trouble, and told there."""
+def record_worker(sender: Any = None, **kwargs: Any) -> None:
+    """Note the time; a Redis that is away is the broker's trouble, and told there.
+
+    A verifier launches and sweeps nothing, so it does not stand for the worker.
+    """
+    if str(getattr(getattr(sender, "eventer", None), "hostname", "")).startswith("verifier@"):
+        return
     try:
         cache.set(KEY, time.time(), KEPT_SECONDS)
     except redis.RedisError as error:

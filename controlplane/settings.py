@@ -260,6 +260,11 @@ CELERY_TASK_REJECT_ON_WORKER_LOST = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+# What reads for long has queues and a worker of its own, so that it never holds up a launch or a sweep.
+CELERY_TASK_ROUTES = {
+    "workers.verify": {"queue": "verify"},
+    "workers.preflight": {"queue": "preflight"},
+}
 CELERY_TASK_SERIALIZER = "json"
 CELERY_ACCEPT_CONTENT = ["json"]
 CELERY_BROKER_TRANSPORT_OPTIONS = {

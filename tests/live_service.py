@@ -53,7 +53,7 @@ class LiveService:
         """Start `web`, `worker`, `beat` or `watcher` (again), without waiting for it."""
         command, env = {
             "web": (commands.web(self.port), commands.web_environment(self.env)),
-            "worker": (commands.worker(2), self.env),
+            "worker": (commands.worker(2, (*commands.QUEUES, *commands.LONG_QUEUES)), self.env),
             "beat": (commands.beat(self.home / "beat-schedule"), self.env),
             "watcher": (commands.watcher(), self.env),
         }[name]

@@ -2,6 +2,7 @@
 
 import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 
@@ -10,17 +11,26 @@ def web(port: int, host: str = "127.0.0.1") -> list[str]:
     return [sys.executable, "-m", "controlplane.service.web", host, str(port)]
 
 
-def worker(concurrency: int) -> list[str]:
-    """Return the command of the Celery worker."""
+# Read in turn, so that neither waits for the whole of the other.
+LONG_QUEUES = ("verify", "preflight")
+QUEUES = ("celery",)
+
+
+def worker(concurrency: int, queues: Sequence[str] = QUEUES) -> list[str]:
+    """Return the command of the worker that launches, observes and sweeps."""
+    return _worker("main", concurrency, queues)
+
+
+def verifier(concurrency: int) -> list[str]:
+    """Return the command of the worker for what reads for long: checkpoints to verify, data to check."""
+    return _worker("verifier", concurrency, LONG_QUEUES)
+
+
+def _worker(name: str, concurrency: int, queues: Sequence[str]) -> list[str]:
     quiet = ["--without-gossip", "--without-mingle", "--loglevel", "INFO"]
     return [
-        *_celery(),
-        "worker",
-        "--concurrency",
-        str(concurrency),
-        "--hostname",
-        "main@%h",
-        *quiet,
+        *(*_celery(), "worker", "--hostname", f"{name}@%h", "--queues", ",".join(queues)),
+        *("--concurrency", str(concurrency), *quiet),
     ]
 
 
@@ -47,6 +57,11 @@ def web_environment(environment: dict[str, str]) -> dict[str, str]:
 def default_concurrency() -> int:
     """Return how many tasks run at once: they wait more than they reckon."""
     return max(2, min(8, os.cpu_count() or 2))
+
+
+def long_concurrency() -> int:
+    """Return how many long readings run at once: half the cores are left to training."""
+    return max(1, min(4, (os.cpu_count() or 2) // 2))
 
 
 def _celery() -> list[str]:

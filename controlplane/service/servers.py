@@ -41,6 +41,13 @@ def start_processes(home: Path, host: str, port: int, supervisor: Supervisor) ->
     supervisor.add(Child("clock", partial(children.start, beat, log=logs / "clock.log", env=env)))
 
 
+def verifier_child(home: Path) -> Child:
+    """Return the worker for what reads for long."""
+    command = commands.verifier(commands.long_concurrency())
+    read = partial(children.start, command, log=home / "logs" / "verifier.log")
+    return Child("verifier", partial(read, env=dict(os.environ)))
+
+
 def watcher_child(home: Path) -> Child:
     """Return the process that follows the clusters, so that their changes are seen at once."""
     watch = partial(children.start, commands.watcher(), log=home / "logs" / "watcher.log")

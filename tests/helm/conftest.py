@@ -17,6 +17,10 @@ VALUE_SETS = {
             "volumes": [{"name": "ckpt", "persistentVolumeClaim": {"claimName": "ckpt"}}],
             "volumeMounts": [{"name": "ckpt", "mountPath": "/checkpoints", "readOnly": True}],
         },
+        "verifier": {
+            "autoscaling": {"enabled": True}, "concurrency": 4,
+            "volumes": [{"name": "ckpt", "persistentVolumeClaim": {"claimName": "ckpt"}}],
+        },
         "networkPolicy": {"ingressFrom": [{"namespaceSelector": {"matchLabels": {"a": "b"}}}]},
         "nodeSelector": {"pool": "system"}, "tolerations": [{"operator": "Exists"}],
         "env": [{"name": "HTTPS_PROXY", "value": "http://proxy:3128"}],
