@@ -42,6 +42,7 @@ def spec_of(attempt: Attempt) -> LaunchSpec:
         token=token_of(attempt),
         resume_from=start.get("path"),
         is_fork=bool(start) and start.get("run") != run.pk,
+        asked_at=attempt.requested_at.timestamp(),
     )
 
 

@@ -82,7 +82,10 @@ class Observation:
 
 @dataclass(frozen=True, kw_only=True)
 class LaunchSpec:
-    """All that a launcher needs to start one attempt; `token` is a secret and never logged."""
+    """All that a launcher needs to start one attempt; `token` is a secret and never logged.
+
+    `asked_at` (seconds since the epoch) orders attempts that wait for each other; 0: whoever comes first.
+    """
 
     name: str
     run_id: int
@@ -98,6 +101,7 @@ class LaunchSpec:
     resume_from: str | None = None
     is_fork: bool = False
     grace_seconds: int = 60
+    asked_at: float = 0.0
 
 
 class Launcher(Protocol):

@@ -58,15 +58,21 @@ class Line:
         self._root, self._devices = root, devices
         self._waiting, self._held = root / ".line" / "waiting", root / ".line" / "held"
 
-    def enter(self, name: str, needed: int) -> tuple[str, ...] | None:
+    def enter(self, name: str, needed: int, asked_at: float = 0.0) -> tuple[str, ...] | None:
         """Take devices, or a ticket; called by whoever holds the lock of the attempt's folder.
+
+        Args:
+            name: Of the attempt.
+            needed: Devices.
+            asked_at: When it was asked for, in seconds since the epoch; 0: now.
 
         Returns:
             The ids of its GPUs, none where processors are shared; None where it has to wait.
         """
         with self._decided():
             if self._ticket(name) is None:
-                (self._waiting / f"{time.time_ns():020d}.{needed}.{name}").touch()
+                place = int((asked_at or time.time()) * 1e6)
+                (self._waiting / f"{place:020d}.{needed}.{name}").touch()
             turn = self.turn(name)
             if turn is None or not turn.is_due:
                 return None

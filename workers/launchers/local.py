@@ -165,7 +165,7 @@ class LocalLauncher:
                 can_retry=False,
                 hint="Lower compute.devices, raise SAFEHOLD_LOCAL_DEVICES, or launch it on a cluster.",
             )
-        return self._line.enter(spec.name, spec.devices)
+        return self._line.enter(spec.name, spec.devices, spec.asked_at)
 
     def _in_line(self, name: str, seen: Observation) -> Observation:
         """Return the look at an attempt of which nothing is there, as of one that waits if it does."""

@@ -64,6 +64,15 @@ def test_nobody_is_let_in_before_the_one_that_waits_longer(small: LocalBench):
     assert start(small, C)
 
 
+def test_the_one_that_was_asked_for_first_is_first_whichever_worker_is_quicker(small: LocalBench):
+    assert start(small, A, devices=2)
+    for name, asked_at in ((C, 2.0), (B, 1.0)):
+        small.launcher.start(small.spec(name, asked_at=asked_at))
+    assert small.launcher.observe(C, {}).reason.endswith("1 attempt is before it.")
+    end(small, A)
+    assert small.launcher.observe(B, {}).is_due
+
+
 def test_who_gives_up_makes_way(small: LocalBench):
     assert start(small, A, devices=2)
     assert not start(small, B)
