@@ -9,6 +9,7 @@ import sys
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
+from safehold.code_state import of_this_program
 from safehold.environment import Environment
 
 
@@ -19,6 +20,8 @@ def about_this_process(environment: Environment) -> dict[str, Any]:
         "pid": os.getpid(),
         "rank": environment.rank,
         "world_size": environment.world_size,
+        # One process asks: git reads the whole working tree.
+        "code": of_this_program() if environment.rank == 0 else {},
         "resume_from": str(environment.resume_from) if environment.resume_from else None,
         "versions": {
             "python": platform.python_version(),

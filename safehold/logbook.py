@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from safehold import wire
 from safehold.environment import Environment
+from safehold.guards.accumulation import Accumulation, Loss
 from safehold.journal import Journal
 from safehold.recorder import Recorder, as_float, ids_of
 from safehold.throughput import Meter
@@ -37,6 +38,7 @@ class Logbook:
         self.phase: wire.Phase = "starting"
         self._values: dict[str, float] = {}
         self._guard: GradientGuard | None = None
+        self._accumulation = Accumulation(found.config)
         self._meter = Meter(found)
         self._recorder = Recorder(
             Journal(found.folder / "journal", found.rank, limit_bytes=found.journal_bytes)
@@ -137,6 +139,14 @@ class Logbook:
             self._guard = GradientGuard(clip=clip, on_report=self._on_gradients)
         return self._guard
 
+    def accumulate(self, loss: Loss) -> Loss:
+        """Return the loss of one micro-batch over `train.accumulation`; its backward pass adds up to the mean.
+
+        Raises:
+            ValueError: The step has more micro-batches than the config says.
+        """
+        return self._accumulation.scaled(loss)
+
     def _at(self, step: Any, tokens: Any) -> bool:
         """Take in where the training is; returns whether the step makes sense."""
         number = self._whole(step, "step")
@@ -156,6 +166,7 @@ class Logbook:
         return None
 
     def _on_gradients(self, report: GradientReport) -> None:
+        self._accumulation.updated()
         self._values |= report.values()
         if not report.finite:
             text = f"Step {self.step + 1} was not applied: its loss or gradients are not finite."

@@ -103,7 +103,11 @@ class Run(Logbook):
 
         Yields:
             The number of the step (the first is start + 1) and its batch.
+
+        Raises:
+            ValueError: The config declares micro-batches that add up to another gradient than is meant.
         """
+        self._accumulation.require_declared()
         done = start if isinstance(start, int) else start.step if start is not None else 0
         tokens = getattr(start, "tokens", -1)
         self.step, self.tokens = done, max(self.tokens, tokens)
@@ -112,7 +116,9 @@ class Run(Logbook):
         )
         self.phase, self._looping = "training", True
         try:
-            yield from iterate(self, self._obedience, self._meter, loader, done, stop)
+            for number, batch in iterate(self, self._obedience, self._meter, loader, done, stop):
+                self._accumulation.begin()
+                yield number, batch
             self._obedience.end()  # not after an error: the other ranks may be stuck
         finally:
             self._looping = False

@@ -50,6 +50,7 @@ class Trainer:
         self._run, self._processes = run, processes
         self._config: Mapping[str, Any] = run.config
         train = self._config["train"]
+        refuse_what_is_not_here(self._config)
         seed_everything(int(train["seed"]))
         self._data, validation = self._open_data()
         network = Network(self._config["network"])
@@ -93,7 +94,7 @@ class Trainer:
         total = torch.zeros((), device=self._processes.device)
         for number, sequences in enumerate(batch.micro, start=1):
             with self._synced(last=number == len(batch.micro)), self._autocast():
-                loss = loss_of(self._network, sequences) / len(batch.micro)
+                loss = self._run.accumulate(loss_of(self._network, sequences))
                 scaled: Tensor = self._scaler.scale(loss) if self._scaler else loss
                 scaled.backward()  # type: ignore[no-untyped-call]
             total += loss.detach()
@@ -180,6 +181,27 @@ class Trainer:
             return contextlib.nullcontext()
         skip: contextlib.AbstractContextManager[Any] = self._network.no_sync()  # type: ignore[operator]
         return skip
+
+
+def refuse_what_is_not_here(config: Mapping[str, Any]) -> None:
+    """Refuse what a config may ask for and this trainer does not do, rather than train something else.
+
+    Raises:
+        ValueError: With the field and its value.
+    """
+    here = {
+        ("train", "method"): "full",
+        ("train", "loss_scaling"): "dynamic",
+        ("optimizer", "state_precision"): "fp32",
+    }
+    for (section, name), value in here.items():
+        asked = config[section].get(name, value)
+        if asked != value and not (
+            name == "loss_scaling" and config["train"]["precision"] != "fp16"
+        ):
+            raise ValueError(
+                f"{section}.{name} is {asked!r}; the reference trainer has only {value!r}."
+            )
 
 
 def make_optimizer(network: nn.Module, settings: Mapping[str, Any]) -> AdamW:
