@@ -60,6 +60,7 @@ urlpatterns = [
     path("configs/new/", configs.new_config, name="config_new"),
     path("configs/check/", configs.check, name="config_check"),
     path("configs/<int:config_id>/", configs.config_detail, name="config_detail"),
+    path("runs/<int:run_id>/reason/", approvals.give_reason, name="run_reason"),
     path("configs/<int:config_id>/<slug:act>/act/", approvals.act, name="config_act"),
     path("settings/rulebook/", rulebook.table, name="rulebook"),
     path("settings/rulebook/<str:rule_id>/", rulebook.change, name="rulebook_change"),

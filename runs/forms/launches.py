@@ -9,7 +9,7 @@ from controlplane.common.errors import Invalid
 from controlplane.common.models import Project
 from runs.cluster_table import ClusterRow
 from runs.models import Config
-from runs.services import agreements, launcher_choice
+from runs.services import agreements, changes, launcher_choice
 
 
 def launchers(config: Config | None) -> list[tuple[str, str]]:
@@ -27,6 +27,7 @@ class LaunchForm(forms.Form):
     name = forms.CharField(required=False, max_length=120)
     launcher = forms.CharField(required=False, max_length=40)
     waiver = forms.CharField(required=False, max_length=2000)
+    reason = forms.CharField(required=False, max_length=2000)
 
     def __init__(self, *args: object, project: Project, **kwargs: object) -> None:
         super().__init__(*args, **kwargs)  # type: ignore[arg-type]
@@ -50,4 +51,7 @@ class LaunchForm(forms.Form):
                 self.add_error("launcher", f"{error.message} {error.hint}".strip())
             for _path, one in agreements.findings(card=config.card, config=config):
                 self.add_error("config", f"{one.message} {one.advice}")
+            change = changes.against_parent(config)
+            if change is not None and change.more_than_one and not found.get("reason", "").strip():
+                self.add_error("reason", _("Say why more than one variable changes at once."))
         return found

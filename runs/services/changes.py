@@ -24,6 +24,11 @@ def parent_of(*, config: Config, parent: Run | None) -> Config | None:
     return parent.config if parent is not None else config.parent
 
 
+def against_parent(config: Config) -> Comparison | None:
+    """Return what a config changes against the one before it; None where it follows nothing."""
+    return between(config.parent, config) if config.parent is not None else None
+
+
 def record(*, run: Run, user: User, reason: str = "") -> RunChange | None:
     """Keep the verdict with a new run; None where it follows nothing.
 

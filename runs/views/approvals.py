@@ -14,7 +14,7 @@ from controlplane.common.errors import Conflict, SafeholdError
 from controlplane.common.models import User
 from runs import access
 from runs.models import Approval, Config
-from runs.services import approvals, configs
+from runs.services import approvals, changes, configs
 
 
 def _freeze(user: User, config: Config, text: str) -> None:
@@ -56,6 +56,15 @@ def act(request: HttpRequest, config_id: int, act: str) -> HttpResponse:
     else:
         messages.success(request, _said(act))
     return redirect("runs:config_detail", config.pk)
+
+
+@require_POST
+def give_reason(request: HttpRequest, run_id: int) -> HttpResponse:
+    """Keep why a run changes more than one variable."""
+    run = access.run_for(caller(request), run_id, change=True)
+    text = request.POST.get("reason", "").replace("\x00", "")[:2000]
+    changes.give_reason(run=run, user=caller(request), reason=text)
+    return redirect("runs:run_proof", run.pk)
 
 
 def _standing(config: Config) -> Approval:

@@ -13,7 +13,7 @@ from controlplane.common.models import Project
 from runs import reports
 from runs.forms.launches import LaunchForm, launchers
 from runs.models import Config, PreflightReport, Run
-from runs.services import preflight, runs
+from runs.services import approvals, changes, preflight, runs
 from runs.views.projects import current_project
 
 
@@ -28,6 +28,8 @@ def new_run(request: HttpRequest) -> HttpResponse:
     form = LaunchForm(request.POST, project=project)
     if not form.is_valid():
         return _page(request, project, form, status=422)
+    if not _is_startable(request, form):
+        return _page(request, project, form, status=422)
     # Asked before anything is made: a config that cannot work leaves no run behind.
     asked = form.cleaned_data
     report = preflight.gate(
@@ -39,6 +41,16 @@ def new_run(request: HttpRequest) -> HttpResponse:
     return redirect("runs:run_detail", _launch(request, project, form, report).pk)
 
 
+def _is_startable(request: HttpRequest, form: LaunchForm) -> bool:
+    """Say beside the config why this person may not start it now, if so."""
+    try:
+        approvals.require_approved(config=form.cleaned_data["config"], user=caller(request))
+    except SafeholdError as error:
+        form.add_error("config", f"{error.message} {error.hint}".strip())
+        return False
+    return True
+
+
 def _launch(
     request: HttpRequest, project: Project, form: LaunchForm, report: PreflightReport
 ) -> Run:
@@ -46,6 +58,7 @@ def _launch(
     run = runs.create_run(
         user=caller(request), project=project, config=config, card=config.card,
         name=form.cleaned_data["name"], launcher=form.cleaned_data["launcher"],
+        reason=form.cleaned_data["reason"],
     )  # fmt: skip
     try:
         waiver = form.cleaned_data["waiver"]
@@ -66,12 +79,13 @@ def _page(
     blocked: PreflightReport | None = None,
     status: int = 200,
 ) -> HttpResponse:
-    choices = list(Config.objects.filter(project=project).select_related("card")[:200])
+    choices = list(Config.objects.filter(project=project).select_related("card", "parent")[:200])
     asked = str(form["config"].value() or "")
     chosen = next((one for one in choices if str(one.pk) == asked), choices[0] if choices else None)
     context = {
         "form": form, "configs": choices, "chosen": chosen, "launchers": launchers(chosen),
         "launcher": form["launcher"].value() or "", "blocking": reports.blocking(blocked) if blocked else [],
         "report": chosen.preflight_reports.first() if chosen else None,
+        "change": changes.against_parent(chosen) if chosen else None,
     }  # fmt: skip
     return render(request, "runs/launch_form.html", context, status=status)

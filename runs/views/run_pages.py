@@ -17,7 +17,7 @@ from django.views.decorators.vary import vary_on_headers
 from controlplane.common.access import role_of
 from controlplane.common.api import caller
 from controlplane.common.models import Role
-from runs import access, acts, dashboard, run_forecast, run_table
+from runs import access, acts, dashboard, run_forecast, run_proof, run_table
 from runs import timeline as timelines
 from runs.models import Run, Sight
 from runs.services import launcher_choice, metrics
@@ -94,6 +94,7 @@ def proof(request: HttpRequest, run_id: int) -> HttpResponse:
     newest = run.attempts.select_related("sight").order_by("-number").first()
     report = run.config.preflight_reports.order_by("-pk").first()
     context = {"attempt": newest, "report": report, "config": run.config}
+    context |= run_proof.context(run, newest)
     return page(request, run, "proof", context | run_forecast.context(run))
 
 
