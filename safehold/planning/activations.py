@@ -8,11 +8,15 @@ Source:
     Korthikanti et al. 2022, section 4, https://arxiv.org/abs/2205.05198
 """
 
-ACTIVATION_FACTOR = 34.0
+# What plain torch keeps beyond fused kernels, in bytes per token, layer and hidden unit: both norms keep the
+# normalised input too, rotary positions their inputs beside their outputs, attention a contiguous copy of its output;
+# under autocast the residual stream and both norms stay in fp32. Counted in docs/explanation/planning.md.
+EAGER_BYTES = 16.0
 CHECKPOINTING_DIVISOR = 5.0  # the careful end of the 5 to 10 times that are reported
 CHECKPOINTING_TIME = (0.2, 0.3)  # what recomputing adds to a step
 # Per logit while the loss is taken back: its log-softmax and two gradients, all in fp32 whatever the precision.
 LOGIT_BYTES = 12
+LAST_NORM_VALUES = 3  # its input, the normalised input and its output, of each token and hidden unit
 
 
 def activation_factor(
@@ -36,6 +40,7 @@ def activations_bytes(
     layers: int,
     factor: float,
     vocabulary: int = 0,
+    value_bytes: float = 2,
     checkpointing: bool = False,
     tensor_parallel: int = 1,
     pipeline_parallel: int = 1,
@@ -48,7 +53,8 @@ def activations_bytes(
         hidden: Width of the residual stream.
         layers: Of the whole network.
         factor: Bytes per token, layer and hidden unit.
-        vocabulary: Rows of the output; 0 leaves the logits out.
+        vocabulary: Rows of the output; 0 leaves the last norm and the logits out.
+        value_bytes: Of a value that the last norm keeps.
         checkpointing: Recompute most of it.
         tensor_parallel: Devices that share a layer.
         pipeline_parallel: Stages.
@@ -57,6 +63,7 @@ def activations_bytes(
     stage = tokens * hidden * layers * factor / (tensor_parallel * pipeline_parallel)
     if checkpointing:
         stage /= CHECKPOINTING_DIVISOR
-    head = tokens * vocabulary * LOGIT_BYTES / tensor_parallel
+    norm = LAST_NORM_VALUES * value_bytes * hidden if vocabulary else 0
+    head = tokens * (vocabulary * LOGIT_BYTES + norm) / tensor_parallel
     # The first stage holds most micro-batches, the last one the logits.
     return max(stage * num_in_flight, stage + head) if pipeline_parallel > 1 else stage + head

@@ -133,6 +133,11 @@ class CardPlan(Section):
         "A copy that the optimizer updates; fp32 needs none.",
         default=True,
     )
+    autocast: bool = describe(
+        "Autocast",
+        "Weights and gradients stay in fp32, only the arithmetic has fewer bits (torch.autocast).",
+        default=False,
+    )
     gradient_precision: Literal["", "fp32", "bf16", "fp16"] = describe(
         "Gradients", "Precision of those that are kept; empty: as the weights.", default=""
     )

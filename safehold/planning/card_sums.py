@@ -108,7 +108,7 @@ def _memory_plan(card: CardFields, parameters: float) -> MemoryPlan:
     network, plan = card.network, card.plan
     return MemoryPlan(
         parameters=parameters, precision=plan.precision, optimizer=plan.optimizer,
-        master_weights=plan.master_weights, gradient_precision=plan.gradient_precision,
+        master_weights=plan.master_weights, autocast=plan.autocast, gradient_precision=plan.gradient_precision,
         layers=network.layers, hidden=network.hidden, ffn_multiple=network.ffn_multiple, gated=network.gated,
         experts_per_token=network.experts_per_token + network.shared_experts, vocabulary=network.vocabulary,
         sequence_length=network.sequence_length, micro_batch=plan.micro_batch, accumulation=plan.accumulation,

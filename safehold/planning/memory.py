@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from safehold.planning.activations import activation_factor, activations_bytes
+from safehold.planning.activations import EAGER_BYTES, activation_factor, activations_bytes
 
 Precision = Literal["fp32", "bf16", "fp16", "fp8"]
 Optimizer = Literal["adamw", "adamw_8bit", "lion", "adafactor", "sgd_momentum", "sgd"]
@@ -26,6 +26,8 @@ class MemoryPlan:
     """What the ledger is drawn up for.
 
     Attributes:
+        autocast: Weights and gradients stay in fp32, only the arithmetic has `precision` (torch.autocast).
+        eager: Plain torch without fused kernels, as the reference trainer is; autocast is always so.
         gradient_precision: Of the gradients that are kept; empty: as the weights.
         vocabulary: Rows of the output; 0 leaves logits and their gradient out.
         micro_batch: Sequences of one forward pass on one device.
@@ -40,6 +42,8 @@ class MemoryPlan:
     precision: Precision = "bf16"
     optimizer: Optimizer = "adamw"
     master_weights: bool = True
+    autocast: bool = False
+    eager: bool = False
     gradient_precision: Precision | Literal[""] = ""
     layers: int = 0
     hidden: int = 0
@@ -108,15 +112,15 @@ def ledger(plan: MemoryPlan) -> MemoryLedger:
 
     7e9 parameters in fp16 with Adam: 14 GB weights, 14 GB gradients, 56 GB moments = 84 GB, 112 GB with a master copy.
     """
-    local = plan.parameters / (plan.tensor_parallel * plan.pipeline_parallel)
-    needs_master = plan.master_weights and plan.precision != "fp32"
-    gradient_bytes = GRADIENT_BYTES[plan.gradient_precision or plan.precision]
+    local, kept = _local(plan), _kept(plan)
+    needs_master = plan.master_weights and kept != "fp32"
+    gradient_bytes = GRADIENT_BYTES[plan.gradient_precision or kept]
     return MemoryLedger(
-        weights_bytes=local * VALUE_BYTES[plan.precision] / _shards(plan, 3),
+        weights_bytes=local * VALUE_BYTES[kept] / _shards(plan, 3),
         gradients_bytes=local * gradient_bytes / _shards(plan, 2),
         moments_bytes=local * moment_bytes(plan.optimizer, plan.hidden) / _shards(plan, 1),
         master_bytes=local * MASTER_BYTES / _shards(plan, 1) if needs_master else 0,
-        activations_bytes=_activations(plan),
+        activations_bytes=_activations(plan) + _cast_bytes(plan),
         capacity_bytes=plan.capacity_bytes,
         # Reducers of data parallelism keep their buckets too.
         holds_gradients=plan.accumulation > 1 or plan.data_parallel > 1,
@@ -149,17 +153,37 @@ def _shards(plan: MemoryPlan, from_stage: int) -> int:
     return plan.data_parallel if plan.zero_stage >= from_stage else 1
 
 
+def _local(plan: MemoryPlan) -> float:
+    return plan.parameters / (plan.tensor_parallel * plan.pipeline_parallel)
+
+
+def _kept(plan: MemoryPlan) -> Precision:
+    """Return the precision that weights are kept in."""
+    return "fp32" if plan.autocast else plan.precision
+
+
+def _cast_bytes(plan: MemoryPlan) -> float:
+    """Return the copies of the weights that autocast makes for the forward pass and keeps for the backward pass."""
+    if not plan.autocast or plan.precision == "fp32":
+        return 0
+    return _local(plan) * VALUE_BYTES[plan.precision] / _shards(plan, 3)
+
+
 def _activations(plan: MemoryPlan) -> float:
     factor = plan.activation_factor or activation_factor(
         plan.ffn_multiple, gated=plan.gated, experts_per_token=plan.experts_per_token
     )
+    # The factor counts 16-bit values; what 8-bit training keeps for the backward pass is 16 bits wide still.
+    width = 2 if plan.precision == "fp32" else 1
+    is_autocast = plan.autocast and plan.precision != "fp32"
     return activations_bytes(
         tokens=plan.micro_batch * plan.sequence_length,
         hidden=plan.hidden,
         layers=plan.layers,
         vocabulary=plan.vocabulary,
-        # The factor counts 16-bit values; what 8-bit training keeps for the backward pass is 16 bits wide still.
-        factor=factor * (2 if plan.precision == "fp32" else 1),
+        factor=factor * width + (EAGER_BYTES if plan.eager or is_autocast else 0),
+        # Under autocast the last norm keeps two values in fp32 and hands one on in 16 bits.
+        value_bytes=10 / 3 if is_autocast else 2 * width,
         checkpointing=plan.activation_checkpointing,
         tensor_parallel=plan.tensor_parallel,
         pipeline_parallel=plan.pipeline_parallel,

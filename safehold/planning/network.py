@@ -66,16 +66,21 @@ def starting_loss(vocabulary: int) -> float:
     return log(vocabulary)
 
 
-def judge_start(first_loss: float, vocabulary: int) -> StartVerdict:
+def judge_start(
+    first_loss: float,
+    vocabulary: int,
+    low: float | None = FAR_BELOW,
+    high: float | None = FAR_ABOVE,
+) -> StartVerdict:
     """Return how the first loss of a training from scratch stands to ln(vocabulary) (PLAN-4).
 
     Far below: the network has seen what it is tested on, so evaluation data may overlap training data. Far above:
-    initialisation or labels are wrong.
+    initialisation or labels are wrong. `low` and `high` are shares of ln(vocabulary): a project may set its own.
     """
     share = first_loss / starting_loss(vocabulary)
-    if share < FAR_BELOW:
+    if low is not None and share < low:
         return "far below"
-    return "as expected" if isfinite(share) and share <= FAR_ABOVE else "far above"
+    return "as expected" if isfinite(share) and (high is None or share <= high) else "far above"
 
 
 def _count(shape: Shape, num_experts: int) -> int:

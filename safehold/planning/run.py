@@ -82,8 +82,9 @@ def _memory(config: RunConfig, parameters: int, capacity_bytes: float) -> Memory
         MemoryPlan(
             parameters=parameters,
             precision=config.train.precision,
-            # Autocast, as the reference trainer and most scripts do it: weights and gradients stay in fp32.
-            gradient_precision="fp32",
+            # As the reference trainer and most scripts do it: weights and gradients stay in fp32.
+            autocast=config.train.precision != "fp32",
+            eager=True,
             layers=config.network.layers,
             hidden=config.network.hidden,
             ffn_multiple=config.network.ffn_multiple,

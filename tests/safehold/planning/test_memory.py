@@ -80,7 +80,24 @@ def test_logits_lie_beside_the_layers() -> None:
     shape = replace(SEVEN_BILLION, layers=32, hidden=4096, sequence_length=2048)
     with_head = replace(shape, vocabulary=50_000)
     more = ledger(with_head).activations_bytes - ledger(shape).activations_bytes
-    assert more == 2048 * 50_000 * 12
+    assert more == 2048 * (50_000 * 12 + 4096 * 6)
+
+
+def test_autocast_keeps_weights_and_gradients_in_fp32_and_casts_for_the_step() -> None:
+    plain = replace(SEVEN_BILLION, layers=32, hidden=4096, sequence_length=2048)
+    cast = ledger(replace(plain, autocast=True))
+    assert (cast.weights_bytes, cast.gradients_bytes, cast.master_bytes) == (28e9, 28e9, 0)
+    layers = 2048 * 4096 * 32 * (34 + 16)
+    assert cast.activations_bytes == layers + 14e9
+
+
+def test_plain_torch_keeps_more_than_fused_kernels() -> None:
+    fused = replace(
+        SEVEN_BILLION, precision="fp32", layers=32, hidden=4096, sequence_length=2048
+    )
+    eager = replace(fused, eager=True)
+    more = ledger(eager).activations_bytes - ledger(fused).activations_bytes
+    assert more == 2048 * 4096 * 32 * 16
 
 
 def test_the_factor_follows_the_shape_of_the_feed_forward_part() -> None:
