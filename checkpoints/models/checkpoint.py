@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from typing import ClassVar, Self
 
 from django.db import models
+from django.utils.translation import gettext_lazy as _
 
 from checkpoints import states
 from runs.models import Attempt, Run
@@ -33,18 +34,18 @@ class Checkpoint(models.Model):
     """A checkpoint as registered by the attempt that wrote it; never told by a directory's name."""
 
     class State(models.TextChoices):
-        WRITING = states.State.WRITING
-        COMPLETE = states.State.COMPLETE
-        VERIFIED = states.State.VERIFIED
-        STABLE = states.State.STABLE
-        DAMAGED = states.State.DAMAGED
-        FAILED = states.State.FAILED
-        DELETING = states.State.DELETING
-        DELETED = states.State.DELETED
+        WRITING = states.State.WRITING, _("Writing")
+        COMPLETE = states.State.COMPLETE, _("Complete")
+        VERIFIED = states.State.VERIFIED, _("Verified")
+        STABLE = states.State.STABLE, _("Stable")
+        DAMAGED = states.State.DAMAGED, _("Damaged")
+        FAILED = states.State.FAILED, _("Failed")
+        DELETING = states.State.DELETING, _("Deleting")
+        DELETED = states.State.DELETED, _("Deleted")
 
     class Kind(models.TextChoices):
-        ANCHOR = "anchor"
-        SNAPSHOT = "snapshot"
+        ANCHOR = "anchor", _("Anchor")
+        SNAPSHOT = "snapshot", _("Snapshot")
 
     run = models.ForeignKey(Run, on_delete=models.PROTECT, related_name="checkpoints")
     attempt = models.ForeignKey(Attempt, on_delete=models.PROTECT, related_name="checkpoints")

@@ -4,6 +4,7 @@ from typing import ClassVar
 
 from django.conf import settings
 from django.db import models
+from django.utils.translation import gettext_lazy as _
 
 from controlplane.common.models import Project
 from runs.models.card import Card
@@ -13,8 +14,8 @@ class Config(models.Model):
     """One canonical document of `safehold.config`; defaults were filled in once, when it was made."""
 
     class Kind(models.TextChoices):
-        EXPERIMENT = "experiment"
-        PRODUCTION = "production"
+        EXPERIMENT = "experiment", _("Experiment")
+        PRODUCTION = "production", _("Production")
 
     project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="configs")
     card = models.ForeignKey(

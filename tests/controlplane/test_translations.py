@@ -18,8 +18,15 @@ WORD = re.compile(r"[A-Za-z]{2,}")
 # Names, units and formats; they are the same in every language.
 SAME_EVERYWHERE = {
     "Safehold", "TOML", "YAML", "JSON", "CSV", "Parquet", "TensorBoard", "Markdown", "API", "OpenAPI", "kubeconfig",
-    "Kubernetes", "FLOPs", "ETTR", "GiB", "GB", "GB/s", "MFU", "TFLOP/s", "s", "ms", "id", "URL", "OpenID", "Connect",
+    "Kubernetes", "FLOP", "FLOPs", "ln", "ETTR", "GiB", "GB", "GB/s", "MFU", "TFLOP/s", "s", "ms", "id", "URL", "OpenID", "Connect",
 }  # fmt: skip
+# What can be typed, word for word, as an example in an empty field.
+EXAMPLES = {
+    "web = 0.7",
+    "even: web = 0.5, code = 0.5",
+    "eval/loss validation <= 2.5",
+    "-----BEGIN CERTIFICATE-----",
+}
 
 
 class Texts(HTMLParser):
@@ -49,10 +56,11 @@ class Texts(HTMLParser):
 
 def untranslated(source: str) -> Iterator[str]:
     reader = Texts()
-    reader.feed(DJANGO.sub("", TRANSLATED.sub("", COMMENT.sub("", source))))
-    for text in reader.found:
-        if any(word not in SAME_EVERYWHERE for word in WORD.findall(text)):
-            yield " ".join(text.split())
+    # What stands around a tag is not one text: the branches of a condition above all.
+    reader.feed(DJANGO.sub("\n", TRANSLATED.sub("\n", COMMENT.sub("\n", source))))
+    for text in (line.strip() for found in reader.found for line in found.splitlines()):
+        if text not in EXAMPLES and any(word not in SAME_EVERYWHERE for word in WORD.findall(text)):
+            yield text
 
 
 @pytest.mark.parametrize("path", TEMPLATES, ids=lambda path: path.name)
