@@ -13,6 +13,7 @@ from controlplane.common.api import audit, people, problems, projects, tokens
 from controlplane.common.api.auth import PersonOrToken
 from controlplane.common.api.bodies import StrictParser
 from controlplane.common.errors import SafeholdError
+from controlplane.search import api as search
 from runs.api import cards, clusters, configs, rulebook, run_comparison, run_views, runs
 
 View = Callable[..., HttpResponse]
@@ -32,6 +33,7 @@ api.add_router("configs", configs.router)
 api.add_router("preflights", configs.reports)
 api.add_router("runs", runs.router)
 api.add_router("comparison", run_comparison.router)
+api.add_router("search", search.router)
 api.add_router("views", run_views.router)
 api.add_router("rulebook", rulebook.router)
 api.add_router("clusters", clusters.router)

@@ -4,6 +4,7 @@ from django.urls import include, path
 
 from controlplane import api, health, views
 from controlplane.common.oidc import views as oidc
+from controlplane.search import views as search
 
 urlpatterns = [
     path("", views.home, name="home"),
@@ -19,6 +20,7 @@ urlpatterns = [
     path("settings/", include("controlplane.common.urls")),
     path("api/v1/", include("runs.ingest_urls")),
     path("api/v1/", include((api.urlpatterns(), "api"))),
+    path("search/", search.search, name="search"),
     path("", include("runs.urls")),
     path("checkpoints/", include("checkpoints.urls")),
 ]

@@ -48,7 +48,7 @@ def chosen(*, user: User, run_ids: Sequence[int]) -> list[RunRow]:
     runs = Run.objects.filter(pk__in=wanted, project__in=access.projects_of(user))
     found = {
         row.run.pk: row
-        for row in run_table.rows_of(run_table.with_names(runs).select_related("project"))
+        for row in run_table.rows_of(runs.select_related("card", "config", "created_by", "project"))
     }
     return [found[pk] for pk in wanted if pk in found]
 

@@ -10,7 +10,6 @@ from django.db.models import (
     Case,
     Exists,
     FloatField,
-    Func,
     IntegerField,
     OuterRef,
     Q,
@@ -33,6 +32,8 @@ ORDERS = {
 }  # fmt: skip
 # A menu with more is searched by typing instead.
 MOST_CHOICES = 200
+# To look at all of 10,000 runs would take longer than the list itself.
+LABELLED_RUNS = 500
 _FAILED = (
     states.Outcome.FAILED,
     states.Outcome.COULD_NOT_START,
@@ -125,7 +126,8 @@ def rows_of(runs: Iterable[Run]) -> list[RunRow]:
 
 def with_names(runs: "QuerySet[Run]") -> "QuerySet[Run]":
     """Fetch what a line names besides the run itself."""
-    return runs.select_related("card", "config", "created_by")
+    named = runs.select_related("card", "config", "created_by")
+    return named.defer("config__document", "card__data")
 
 
 def ordered(
@@ -148,19 +150,20 @@ def filtered(runs: "QuerySet[Run]", filters: RunFilters) -> "QuerySet[Run]":
     if filters.tag:
         runs = runs.filter(tags__contains=[filters.tag])
     if filters.text:
-        runs = runs.filter(_matching(filters.text))
+        runs = runs.filter(matching(filters.text))
     runs = _on_shelf(runs, filters.shelf)
     return in_state(runs, filters.state) if filters.state else runs
 
 
 def groups_and_tags(project: Project) -> tuple[list[str], list[str]]:
-    """Return the groups and the tags that the runs of a project have, by name: what a filter offers."""
-    shown = _on_shelf(Run.objects.filter(project=project), "")
-    groups = shown.exclude(group="").order_by("group").values_list("group", flat=True).distinct()
-    tags = shown.exclude(tags=[]).annotate(tag=Func("tags", function="unnest"))
-    return list(groups[:MOST_CHOICES]), list(
-        tags.order_by("tag").values_list("tag", flat=True).distinct()[:MOST_CHOICES]
-    )
+    """Return the groups and tags of the newest runs of a project, by name: what the filters offer."""
+    shown = _on_shelf(Run.objects.filter(project=project), "").order_by("-pk")
+    newest = shown.values_list("group", "tags")[:LABELLED_RUNS]
+    groups, tags = set(), set()
+    for group, of_run in newest:
+        groups.add(group)
+        tags.update(of_run)
+    return sorted(groups - {""})[:MOST_CHOICES], sorted(tags)[:MOST_CHOICES]
 
 
 def _on_shelf(runs: "QuerySet[Run]", shelf: str) -> "QuerySet[Run]":
@@ -189,7 +192,8 @@ def _keys() -> dict[str, Any]:
     }
 
 
-def _matching(text: str) -> Q:
+def matching(text: str) -> Q:
+    """Return what a typed text means of a run: parts of names, a tag, the beginning of a digest, a number."""
     found = (
         Q(name__icontains=text)
         | Q(card__name__icontains=text)

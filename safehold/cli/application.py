@@ -5,7 +5,7 @@ from typing import Any
 import typer
 from typer.main import get_command
 
-from safehold.cli import cards, checkpoints, clusters, configs, offline, runs, service
+from safehold.cli import cards, checkpoints, clusters, configs, offline, runs, search, service
 
 app = typer.Typer(
     help="Safehold: plan, prove, launch, watch and trace trainings.",
@@ -19,6 +19,7 @@ app.command("demo")(service.demo)
 app.command("verify")(offline.verify)
 app.command("preflight")(offline.preflight)
 app.command("plan")(offline.plan)
+app.command("search")(search.search)
 app.add_typer(cards.app, name="card", help="Experiment cards.")
 app.add_typer(configs.app, name="config", help="Run configs.")
 app.add_typer(runs.app, name="run", help="Runs.")

@@ -1,0 +1,1 @@
+"""Search over everything that people name: page, API and what both find."""
