@@ -4,6 +4,7 @@ import logging
 
 from django.utils import timezone
 
+from controlplane.common.errors import SafeholdError
 from workers import facts, launchers, loading, locks, patience, sights
 from workers.acting import Scene, Stale, carry_out
 from workers.launchers.base import Observation, Presence
@@ -42,6 +43,11 @@ def reconcile_run(run_id: int) -> None:
 def _try(loaded: Loaded) -> None:
     try:
         _rounds(loaded)
+    except SafeholdError as error:
+        # Expected of a world outside: told in a line, and on the timeline of the run.
+        facts = {"run_id": loaded.run.pk, "error": error.message}
+        logger.warning("reconcile.not_done", extra=facts)
+        patience.record_failure(loaded.run, error)
     except Exception as error:
         logger.exception("reconcile.failed", extra={"run_id": loaded.run.pk})
         patience.record_failure(loaded.run, error)

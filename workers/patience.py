@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from django.db.models import F
 from django.utils import timezone
 
+from controlplane.common.errors import SafeholdError
 from runs.models import Run
 from runs.services import events
 from workers.launchers.base import LauncherError
@@ -71,7 +72,7 @@ def record_failure(run: Run, error: Exception) -> None:
     failures, now = watch.num_failures + 1, timezone.now()
     longest = _LONGEST_LAUNCHER_WAIT if isinstance(error, LauncherError) else _LONGEST_WAIT
     wait = min(_FIRST_WAIT * 2 ** min(failures - 1, 10), longest)
-    text = str(error) if isinstance(error, LauncherError) else f"{type(error).__name__}: {error}"
+    text = str(error) if isinstance(error, SafeholdError) else f"{type(error).__name__}: {error}"
     Watch.objects.filter(pk=run.pk).update(
         begun_at=None, num_failures=failures, failed_at=now, retry_at=now + wait, error=text
     )

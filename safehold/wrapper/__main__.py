@@ -6,8 +6,12 @@ import os
 import sys
 
 from safehold.wrapper.options import parse
-from safehold.wrapper.place import settle
+from safehold.wrapper.place import begin_anew, has_secrets, settle
 from safehold.wrapper.supervisor import run
 
 if __name__ == "__main__":
-    sys.exit(run(settle(parse(sys.argv[1:], os.environ), os.environ)))
+    is_exposed = has_secrets(os.environ)
+    options = settle(parse(sys.argv[1:], os.environ), os.environ)
+    if is_exposed:
+        begin_anew(options, sys.argv[1:], os.environ)
+    sys.exit(run(options))

@@ -9,9 +9,10 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
-from collections.abc import MutableMapping
+from collections.abc import Mapping, MutableMapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import NoReturn
 
 from safehold.wrapper.options import Options
 
@@ -20,6 +21,27 @@ _TEXTS = {
     "SAFEHOLD_TOKEN": ("token", "SAFEHOLD_TOKEN_FILE"),
     "SAFEHOLD_CONFIG_JSON": ("config.json", "SAFEHOLD_CONFIG"),
 }
+
+
+def has_secrets(environ: Mapping[str, str]) -> bool:
+    """Whether the environment holds what belongs into files."""
+    return any(environ.get(variable) for variable in _TEXTS)
+
+
+def begin_anew(options: Options, arguments: Sequence[str], environ: Mapping[str, str]) -> NoReturn:
+    """Replace this process by the same program without its secrets; its number stays.
+
+    What a process began with can be read in /proc for all its life, by everything that runs as its user.
+
+    Args:
+        options: As settled.
+        arguments: As given.
+        environ: Without the secrets.
+    """
+    at = arguments.index("--") if "--" in arguments else len(arguments)
+    # The folder may be another one than was asked for, and the files lie there.
+    given = [*arguments[:at], "--dir", str(options.folder), *arguments[at:]]
+    os.execve(sys.executable, [sys.executable, "-m", "safehold.wrapper", *given], dict(environ))
 
 
 def settle(options: Options, environ: MutableMapping[str, str]) -> Options:

@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
 from tests.fakes.ingest_server import IngestServer
@@ -60,6 +61,34 @@ def test_the_ranks_inherit_no_secret_and_find_both_in_files(tmp_path: Path) -> N
     values = dict(pair.split(b"=", 1) for pair in seen.split(b"\0") if pair)
     assert Path(os.fsdecode(values[b"SAFEHOLD_TOKEN_FILE"])).read_text() == "sha_secret"
     assert json.loads(Path(os.fsdecode(values[b"SAFEHOLD_CONFIG"])).read_text()) == {"name": "x"}
+
+
+def test_nothing_that_runs_can_read_the_secrets_of_the_first_process(tmp_path: Path) -> None:
+    secrets = {"SAFEHOLD_TOKEN": "sha_secret", "SAFEHOLD_CONFIG_JSON": '{"name": "hidden"}'}
+    code = "import pathlib, signal; pathlib.Path('begun').touch(); signal.pause()"
+    process = pod(tmp_path / "a-0", [sys.executable, "-c", code], **secrets)
+    wait_until(lambda: (tmp_path / "a-0" / "begun").exists(), 60)
+    everybody = [psutil.Process(process.pid), *psutil.Process(process.pid).children(recursive=True)]
+    assert len(everybody) >= 3
+    for one in everybody:
+        held = Path(f"/proc/{one.pid}/environ").read_bytes()
+        assert b"sha_secret" not in held
+        assert b"hidden" not in held
+        assert b"SAFEHOLD_TOKEN_FILE" in held
+    process.send_signal(signal.SIGTERM)
+    process.wait(60)
+
+
+def test_a_folder_that_was_replaced_is_the_one_of_the_second_beginning(tmp_path: Path) -> None:
+    (tmp_path / "a-0").mkdir()
+    (tmp_path / "a-0" / "files").write_text("in the way")
+    code = "import os, pathlib; pathlib.Path('seen').write_text(os.environ['SAFEHOLD_DIR'])"
+    command = [sys.executable, "-c", code]
+    assert pod(tmp_path / "a-0", command, SAFEHOLD_TOKEN="sha_secret").wait(60) == 0
+    folder = Path((tmp_path / "a-0" / "seen").read_text())
+    assert (folder / "token").read_text() == "sha_secret"
+    assert (folder / "exit.json").exists()
+    assert (tmp_path / "a-0" / "output").read_text().count("cannot be used") == 1
 
 
 def test_the_end_is_the_termination_message_and_names_the_pod(tmp_path: Path) -> None:

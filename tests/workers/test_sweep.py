@@ -1,0 +1,106 @@
+"""The sweep, and copies of a task beside each other."""
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from django.db import connection
+from django.utils import timezone
+
+from tests.factories import make_attempt
+from tests.workers.reporting import beat, launched, newest
+from tests.workers.scripted import Scripted
+from workers import locks
+from workers.passes import reconcile_run
+from workers.tasks.reconcile import sweep
+
+
+@pytest.mark.django_db
+class TestSweep:
+    def test_lost_message_costs_one_sweep(self, scripted: Scripted):
+        """CEL-02: nothing but the row says that the run is due."""
+        run, _ = launched()
+
+        sweep()
+
+        assert newest(run).state == "starting"
+
+    def test_quiet_runs_cost_few_queries_and_no_write(
+        self, scripted: Scripted, django_assert_max_num_queries
+    ):
+        made = [launched()[0] for _ in range(5)]
+        sweep()
+        for run in made:
+            beat(newest(run))
+        sweep()
+
+        with django_assert_max_num_queries(5 * 5 + 2) as queries:
+            sweep()
+        assert not [
+            q for q in queries.captured_queries if q["sql"].startswith(("UPDATE", "INSERT"))
+        ]
+
+    def test_settled_runs_are_not_looked_at(self, scripted, django_assert_num_queries):
+        for _ in range(3):
+            make_attempt(state="ended", outcome="finished", ended_at=timezone.now())
+
+        with django_assert_num_queries(1):
+            sweep()
+
+    def test_sweep_goes_on_where_its_time_ended(self, scripted, monkeypatch, settings):
+        settings.SAFEHOLD_SWEEP_SECONDS = 0
+        woken = []
+        monkeypatch.setattr("workers.tasks.reconcile.wake", lambda name, **ids: woken.append(ids))
+        first, second = launched()[0], launched()[0]
+
+        sweep()
+        assert newest(second).state == "requested"
+        sweep(**woken.pop())
+
+        assert {newest(first).state, newest(second).state} == {"starting"}
+
+
+@pytest.mark.django_db(transaction=True)
+def test_copies_of_a_task_exclude_each_other(scripted: Scripted):
+    """CEL-01: delivered twice at once, the effect happens once."""
+    run, _ = launched()
+    is_starting, may_go_on = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        is_starting.set()
+        assert may_go_on.wait(10)
+
+    scripted.on_start = hold
+    with ThreadPoolExecutor(2) as pool:
+        first = pool.submit(in_thread, run.pk)
+        assert is_starting.wait(10)
+        # The second finds the run taken and is done at once.
+        pool.submit(in_thread, run.pk).result(10)
+        assert len(scripted.calls) == 1
+        may_go_on.set()
+        first.result(10)
+
+    assert scripted.starts == {newest(run).name: 1}
+    assert newest(run).state == "starting"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_lock_falls_with_the_connection():
+    with ThreadPoolExecutor(1) as pool:
+
+        def die_with_the_lock() -> None:
+            with locks.run_lock(7) as is_held:
+                assert is_held
+                connection.close()
+            connection.close()
+
+        pool.submit(die_with_the_lock).result(10)
+    with locks.run_lock(7) as is_held:
+        assert is_held
+
+
+def in_thread(run_id: int) -> None:
+    try:
+        reconcile_run(run_id)
+    finally:
+        connection.close()
