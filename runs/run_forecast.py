@@ -13,6 +13,7 @@ from runs.estimates import finite
 from runs.ingest.facts import LOSS_NAMES
 from runs.metricstore.reading import Range, gather
 from runs.models import Attempt, Run
+from runs.services import rulebook
 from safehold.planning import judge_start, read_card, starting_loss
 from safehold.planning.failures import DEFAULT_RESTART_SECONDS
 from safehold.planning.forecast import ClusterHistory, forecast
@@ -80,7 +81,8 @@ def start_of(run: Run) -> StartOfRun | None:
     measured = evaluations.first(run, LOSS_NAMES)
     if measured is None:
         return None
-    verdict = judge_start(measured.value, vocabulary)
+    span = rulebook.in_force(run.project_id).rule("starting_loss.first")
+    verdict = judge_start(measured.value, vocabulary, span.low, span.high)
     return StartOfRun(measured.value, measured.step, starting_loss(vocabulary), verdict)
 
 

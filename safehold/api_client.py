@@ -165,7 +165,7 @@ class ApiClient:
         """Remove the object at a path."""
         return self._call("DELETE", path)
 
-    def change(self, kind: str, number: int, body: Mapping[str, Any]) -> dict[str, Any]:
+    def change(self, kind: str, number: int | str, body: Mapping[str, Any]) -> dict[str, Any]:
         """Change an object."""
         return self._call("PATCH", f"{kind}/{number}", json=dict(body))
 

@@ -63,7 +63,7 @@ def list_rules(request: HttpRequest, project: str | None = None) -> Any:
     return {"project": found.slug, "items": [_shape(row) for row in rows]}
 
 
-@router.put("/{rule_id}", response=RuleOut, summary="Set the bounds of a rule")
+@router.patch("/{rule_id}", response=RuleOut, summary="Set the bounds of a rule")
 def set_bounds(request: HttpRequest, rule_id: str, body: BoundsIn) -> Any:
     """Set a project's own bounds, with the reason; an approver's act."""
     user = caller(request)

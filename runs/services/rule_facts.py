@@ -16,8 +16,6 @@ from safehold.rulebook.curves import is_saw_tooth, spread_of
 # The newest so many finished runs of a family are looked at.
 _MOST_PROVEN = 200
 _POINTS = 4000
-# Where logging is rare the first record is not that of the first step.
-_FIRST_STEPS = 20
 _LOSS, _NORM = "train/loss", "grad_norm/global"
 
 
@@ -85,14 +83,6 @@ def observed_before(config: Config) -> Observed | None:
         run=run.name, norm_mean=mean, norm_deviation=deviation,
         is_saw_tooth=is_saw_tooth(_values(chart, _LOSS)),
     )  # fmt: skip
-
-
-def first_loss_of(run: Run) -> float | None:
-    """Return the first training loss of a run that began at nothing; None of a fork or before its first step."""
-    if run.start_checkpoint or not run.step:
-        return None
-    chart = metrics.read_chart(run=run, names=[_LOSS], x="step", end=_FIRST_STEPS, points=20)
-    return next(iter(_values(chart, _LOSS)), None)
 
 
 def _proven(name: str, document: Mapping[str, Any]) -> Proven | None:

@@ -5,7 +5,17 @@ from typing import Any
 import typer
 from typer.main import get_command
 
-from safehold.cli import cards, checkpoints, clusters, configs, offline, runs, search, service
+from safehold.cli import (
+    cards,
+    checkpoints,
+    clusters,
+    configs,
+    offline,
+    rulebook,
+    runs,
+    search,
+    service,
+)
 
 app = typer.Typer(
     help="Safehold: plan, prove, launch, watch and trace trainings.",
@@ -22,6 +32,7 @@ app.command("plan")(offline.plan)
 app.command("search")(search.search)
 app.add_typer(cards.app, name="card", help="Experiment cards.")
 app.add_typer(configs.app, name="config", help="Run configs.")
+app.add_typer(rulebook.app, name="rulebook", help="The rules that configs are held against.")
 app.add_typer(runs.app, name="run", help="Runs.")
 app.add_typer(checkpoints.app, name="checkpoint", help="The checkpoint registry.")
 app.add_typer(clusters.app, name="cluster", help="Clusters in which runs can be launched.")

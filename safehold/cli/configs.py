@@ -6,12 +6,17 @@ from typing import Annotated, Any
 import typer
 
 from safehold.api_client import ApiClient
+from safehold.cli import approvals
 from safehold.cli.cards import Project
 from safehold.cli.output import AsJson, call, lines, pairs, print_report, table
 from safehold.cli.reading import read_plain
 from safehold.cli.waiting import until_verdict
 
 app = typer.Typer(no_args_is_help=False)
+for _command in (
+    approvals.request, approvals.approve, approvals.reject, approvals.withdraw, approvals.approvals,
+):  # fmt: skip
+    app.command(_command.__name__)(_command)
 Number = Annotated[int, typer.Argument(metavar="CONFIG", help="Id of the config.")]
 
 
@@ -104,11 +109,13 @@ def print_changes(answer: dict[str, Any]) -> None:
         lines("Nothing differs.")
         return
     table(
-        ("field", "old", "new", "unit"),
-        ((one["path"], one["old"], one["new"], one["unit"]) for one in answer["changes"]),
+        ("field", "old", "new", "unit", "counts as"),
+        (
+            (one["path"], one["old"], one["new"], one["unit"], one["note"] or "a variable")
+            for one in answer["changes"]
+        ),
     )
-    if answer.get("more_than_one"):
-        lines("More than one variable changed.")
+    lines(f"{answer['verdict'][:1].upper()}{answer['verdict'][1:]}.")
 
 
 def _checked(client: ApiClient, config: int, only: list[str], wait: float) -> dict[str, Any]:
@@ -121,9 +128,12 @@ def _checked(client: ApiClient, config: int, only: list[str], wait: float) -> di
 
 
 def _print_configs(page: dict[str, Any]) -> None:
-    rows = ((one["id"], one["name"], one["kind"], one["hash"][:15]) for one in page["items"])
-    table(("id", "name", "kind", "hash"), rows)
+    rows = (
+        (one["id"], one["name"], one["kind"], one["approval"], one["hash"][:15])
+        for one in page["items"]
+    )
+    table(("id", "name", "kind", "approval", "hash"), rows)
 
 
 def _print_config(config: dict[str, Any]) -> None:
-    pairs({key: config[key] for key in ("id", "name", "kind", "hash", "frozen_at")})
+    pairs({key: config[key] for key in ("id", "name", "kind", "hash", "frozen_at", "approval")})

@@ -9,6 +9,9 @@ from safehold.cli.output import AsJson, call, lines, pairs, table
 Number = Annotated[int, typer.Argument(metavar="RUN", help="Id of the run.")]
 _ATTEMPT = ("number", "state", "outcome", "start_step", "step", "where", "reason")
 Reason = Annotated[str, typer.Option(help="Why; kept in the timeline.")]
+ChangeReason = Annotated[
+    str, typer.Option(help="Why more than one variable changes against the config before; kept.")
+]
 
 
 def launch(
@@ -16,10 +19,12 @@ def launch(
     waive: Annotated[
         str, typer.Option(help="Why an experiment may start in spite of its preflight; kept.")
     ] = "",
+    reason: ChangeReason = "",
     as_json: AsJson = False,
 ) -> None:
     """Launch a run; refused where preflight fails."""
-    _act(run, "launch", {"waiver": waive} if waive else {}, as_json)
+    given = {"waiver": waive, "reason": reason}
+    _act(run, "launch", {key: value for key, value in given.items() if value}, as_json)
 
 
 def stop(
@@ -61,10 +66,17 @@ def fork(
     ] = None,
     name: Annotated[str, typer.Option(help="Of the new run.")] = "",
     launch: Annotated[bool, typer.Option("--launch", help="Launch it at once.")] = False,
+    reason: ChangeReason = "",
     as_json: AsJson = False,
 ) -> None:
     """Make a new run that begins from a checkpoint of this one."""
-    given = {"checkpoint": checkpoint, "config": config, "name": name, "launch": launch}
+    given = {
+        "checkpoint": checkpoint,
+        "config": config,
+        "name": name,
+        "launch": launch,
+        "reason": reason,
+    }
     _act(
         run,
         "fork",

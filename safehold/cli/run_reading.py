@@ -6,7 +6,7 @@ import typer
 
 from safehold.api_client import ApiClient
 from safehold.cli.configs import print_changes
-from safehold.cli.output import AsJson, call, lines, table
+from safehold.cli.output import AsJson, call, lines, pairs, table
 from safehold.cli.run_acts import Number, print_run
 from safehold.cli.waiting import until
 
@@ -71,6 +71,11 @@ def diff(
     call(as_json, lambda client: client.get(f"runs/{run}/diff", other=other), print_changes)
 
 
+def record(run: Number, as_json: AsJson = False) -> None:
+    """Show what a run was launched with, what it changes and why, and who approved it."""
+    call(as_json, lambda client: client.get(f"runs/{run}/record"), _print_record)
+
+
 def export(run: Number, as_json: AsJson = False) -> None:
     """Print a run with its config and its timeline as one JSON object."""
     call(True, lambda client: _export(client, run), lambda _: None)
@@ -104,6 +109,20 @@ def _export(client: ApiClient, run: int) -> dict[str, Any]:
         "events": list(client.all(f"runs/{run}/events", limit=200)),
         "checkpoints": list(client.all("checkpoints", run=run)),
     }
+
+
+def _print_record(found: dict[str, Any]) -> None:
+    plain = ("config", "config_hash", "kind", "code_commit", "code_dirty", "image", "data_version",
+             "tokenizer_digest", "mix_version", "seed")  # fmt: skip
+    told = {name: found[name] for name in plain} | dict(found["libraries"])
+    told["nodes"] = ", ".join(found["nodes"])
+    if approval := found["approval"]:
+        told["approval"] = f"{approval['state']}, {approval['decided_by'] or 'by nobody yet'}"
+    if change := found["change"]:
+        names = ", ".join(one["title"] for one in change["factors"])
+        told["variables changed"] = f"{change['num_factors']}: {names}" if names else 0
+        told["because"] = change["reason"]
+    pairs(told)
 
 
 def _print_events(page: dict[str, Any]) -> None:

@@ -10,13 +10,13 @@ from safehold.cli import run_acts, run_forecast, run_metrics, run_reading
 from safehold.cli.cards import Project
 from safehold.cli.output import AsJson, CannotRun, call, table
 from safehold.cli.reading import read_plain
-from safehold.cli.run_acts import print_run
+from safehold.cli.run_acts import ChangeReason, print_run
 
 app = typer.Typer(no_args_is_help=False)
 for _command in (
     run_acts.launch, run_acts.stop, run_acts.pause, run_acts.save, run_acts.resume, run_acts.fork,
     run_reading.show, run_reading.logs, run_metrics.metrics, run_metrics.compare, run_reading.events, run_reading.wait,
-    run_reading.lineage, run_reading.diff, run_reading.export, run_forecast.forecast,
+    run_reading.lineage, run_reading.diff, run_reading.record, run_reading.export, run_forecast.forecast,
 ):  # fmt: skip
     app.command(_command.__name__)(_command)
 
@@ -30,6 +30,7 @@ def create(
         str, typer.Option(help="local or kubernetes:CLUSTER; that of the config when left out.")
     ] = "",
     launch: Annotated[bool, typer.Option("--launch", help="Launch it at once.")] = False,
+    reason: ChangeReason = "",
     project: Project = None,
     as_json: AsJson = False,
 ) -> None:
@@ -37,7 +38,13 @@ def create(
 
     def act(client: ApiClient) -> dict[str, Any]:
         number = _config_id(client, config, card, project)
-        body = {"config": number, "name": name, "card": card, "launcher": launcher}
+        body = {
+            "config": number,
+            "name": name,
+            "card": card,
+            "launcher": launcher,
+            "reason": reason,
+        }
         run = client.create(
             "runs", {key: value for key, value in body.items() if value not in {None, ""}}
         )

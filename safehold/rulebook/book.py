@@ -34,6 +34,10 @@ class Rulebook:
         family = next(one for one in self.families if one.name == name)
         return tuple(self._in_force(rule) for rule in family.rules)
 
+    def rule(self, rule_id: str) -> Rule:
+        """Return one rule as it is in force."""
+        return next(rule for rule in self.rules() if rule.id == rule_id)
+
     def judge(self, name: str, situation: Situation) -> Iterator[Finding]:
         """Yield what the rules of a family say."""
         for finding in judge(self.rules_of(name), situation):

@@ -1,5 +1,6 @@
 """The loss of a network that knows nothing."""
 
+from safehold.planning.network import FAR_ABOVE, FAR_BELOW
 from safehold.rulebook.base import Family, Rule
 
 FAMILY = Family(
@@ -13,7 +14,7 @@ FAMILY = Family(
             source="Entropy of the uniform distribution",
         ),
         Rule(
-            id="starting_loss.first", topic="starting_loss.first", quantity="first loss", low=0.9, high=1.15,
+            id="starting_loss.first", topic="starting_loss.first", quantity="first loss", low=FAR_BELOW, high=FAR_ABOVE,
             reason="A fresh network guesses nearly uniformly.",
             below="Far below it: evaluation data may overlap training data, or the network is not a fresh one.",
             above="Far above it: look at the initialisation, and at whether labels are shifted by one.",

@@ -1,0 +1,52 @@
+"""`safehold config request|approve|reject|withdraw|approvals …`."""
+
+from typing import Annotated, Any
+
+import typer
+
+from safehold.cli.output import AsJson, call, pairs, table
+
+Number = Annotated[int, typer.Argument(metavar="CONFIG", help="Id of the config.")]
+Reason = Annotated[str, typer.Option(help="Why; kept with the decision.")]
+_SHOWN = ("config", "state", "requested_by", "note", "decided_by", "decided_at", "reason")
+
+
+def request(
+    config: Number,
+    note: Annotated[str, typer.Option(help="What the approver should know.")] = "",
+    as_json: AsJson = False,
+) -> None:
+    """Ask for the approval of a frozen production config."""
+    _act(config, "request-approval", {"note": note}, as_json)
+
+
+def approve(config: Number, reason: Reason = "", as_json: AsJson = False) -> None:
+    """Approve a config as a second person."""
+    _act(config, "approve", {"reason": reason}, as_json)
+
+
+def reject(config: Number, reason: Reason, as_json: AsJson = False) -> None:
+    """Refuse the approval of a config."""
+    _act(config, "reject", {"reason": reason}, as_json)
+
+
+def withdraw(config: Number, reason: Reason, as_json: AsJson = False) -> None:
+    """Take a request or an approval back; no further attempt starts."""
+    _act(config, "withdraw-approval", {"reason": reason}, as_json)
+
+
+def approvals(config: Number, as_json: AsJson = False) -> None:
+    """List what was asked and answered."""
+    call(as_json, lambda client: client.get(f"configs/{config}/approvals"), _print_all)
+
+
+def _act(config: int, verb: str, body: dict[str, Any], as_json: bool) -> None:
+    call(as_json, lambda client: client.act("configs", config, verb, body), _print_one)
+
+
+def _print_one(approval: dict[str, Any]) -> None:
+    pairs({name: approval[name] for name in _SHOWN})
+
+
+def _print_all(page: dict[str, Any]) -> None:
+    table(_SHOWN[1:], ([one[name] for name in _SHOWN[1:]] for one in page["items"]))
