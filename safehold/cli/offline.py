@@ -56,9 +56,15 @@ def plan(
     memory_gb: Annotated[
         float, typer.Option(min=0, help="Memory of a device in GB; 0: unknown.")
     ] = 0,
+    step_seconds: Annotated[
+        float, typer.Option(min=0, help="Of a step, as measured; 0: from the compute.")
+    ] = 0,
+    save_seconds: Annotated[
+        float, typer.Option(min=0, help="That an anchor stops the training; 0: from its size.")
+    ] = 0,
     as_json: AsJson = False,
 ) -> None:
-    """Print compute, memory and checkpoint sizes of a config."""
+    """Print compute, memory, checkpoint sizes and intervals of a config."""
     try:
         read = read_file(config)
     except ConfigInvalid as invalid:
@@ -67,7 +73,13 @@ def plan(
         return
     except OSError as error:
         raise _unreadable(config, error) from error
-    planned = plan_run(read, mfu=mfu, memory_bytes_per_device=memory_gb * 1e9)
+    planned = plan_run(
+        read,
+        mfu=mfu,
+        memory_bytes_per_device=memory_gb * 1e9,
+        step_seconds=step_seconds,
+        save_seconds=save_seconds,
+    )
     show(
         {"config_hash": config_hash(read), "plan": _plan_facts(planned)},
         as_json,
@@ -99,6 +111,7 @@ def _plan_facts(planned: RunPlan) -> dict[str, Any]:
         facts["memory"] |= {
             "before_activations_bytes": planned.memory.before_activations_bytes,
             "total_bytes": planned.memory.total_bytes,
+            "peak_bytes": planned.memory.peak_bytes,
             "fit": planned.memory.fit,
         }
     return facts
@@ -129,6 +142,12 @@ def _plan_words(planned: RunPlan) -> dict[str, object]:
         words["checkpoint"] = (
             f"{_gb(planned.checkpoint_bytes)}, room for all kept {_gb(planned.checkpoint_room_bytes)}"
         )
+    for one in planned.intervals:
+        if one.is_advised:
+            words["anchors"] = (
+                f"every {one.steps:,} steps of {planned.step_seconds:.3g} s: {one.saving_share:.2%} goes to saving,"
+                f" {one.lost_share:.2%} is lost to crashes"
+            )
     return words
 
 

@@ -16,7 +16,9 @@ CHECKPOINTING_DIVISOR = 5.0  # the careful end of the 5 to 10 times that are rep
 CHECKPOINTING_TIME = (0.2, 0.3)  # what recomputing adds to a step
 # Per logit while the loss is taken back: its log-softmax and two gradients, all in fp32 whatever the precision.
 LOGIT_BYTES = 12
-LAST_NORM_VALUES = 3  # its input, the normalised input and its output, of each token and hidden unit
+LAST_NORM_VALUES = (
+    3  # its input, the normalised input and its output, of each token and hidden unit
+)
 
 
 def activation_factor(

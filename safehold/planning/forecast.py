@@ -13,13 +13,9 @@ from safehold.planning.failures import (
     FailureRate,
     stated_rate,
 )
-from safehold.planning.intervals import IntervalCost, costs
+from safehold.planning.intervals import IntervalCost, assumed_save_seconds, costs
 from safehold.planning.useful_time import UsefulTime
 
-# Where no save was measured: a guess of what a shared file system takes from one job, and the 5 minutes that Kokolis
-# et al. 2025 (arXiv 2410.21680) report as usual, whichever is less.
-ASSUMED_WRITE_BYTES_PER_SECOND = 1e9
-MOST_ASSUMED_SAVE_SECONDS = 300.0
 SECONDS_A_DAY = 86_400.0
 
 
@@ -87,7 +83,9 @@ def forecast(card: CardFields, history: ClusterHistory | None = None) -> Forecas
     restart, restart_source = _chosen(
         card.plan.restart_minutes * 60, known.restart_seconds, DEFAULT_RESTART_SECONDS
     )
-    save, save_source = _chosen(card.plan.save_seconds, known.save_seconds, _assumed_save(card))
+    save, save_source = _chosen(
+        card.plan.save_seconds, known.save_seconds, assumed_save_seconds(checkpoint_bytes_of(card))
+    )
     return _forecast(
         card, steps=steps, step_seconds=step_seconds, rate=rate, restart_seconds=restart, save_seconds=save,
         sources={"rate": rate.source, "restart": restart_source, "save": save_source},
@@ -138,10 +136,3 @@ def _chosen(stated: float, learned: float, default: float) -> tuple[float, str]:
     if stated:
         return stated, "stated"
     return (learned, "learned") if learned else (default, "default")
-
-
-def _assumed_save(card: CardFields) -> float:
-    size = checkpoint_bytes_of(card)
-    if not size:
-        return MOST_ASSUMED_SAVE_SECONDS
-    return min(MOST_ASSUMED_SAVE_SECONDS, size / ASSUMED_WRITE_BYTES_PER_SECOND)

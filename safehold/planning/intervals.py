@@ -7,6 +7,10 @@ from math import floor, inf, log10, sqrt
 HOUR_SECONDS = (
     3600.0  # where saves or failures are not known: what Kokolis et al. 2025 report as usual
 )
+# Where no save was measured: a guess of what a shared file system takes from one job, and the 5 minutes that Kokolis
+# et al. 2025 (arXiv 2410.21680) report as usual, whichever is less.
+ASSUMED_WRITE_BYTES_PER_SECOND = 1e9
+MOST_ASSUMED_SAVE_SECONDS = 300.0
 # Around the optimum: what is shown beside the advised interval, so that the price of another choice can be seen.
 _FACTORS = (0.25, 0.5, 1.0, 2.0, 4.0)
 
@@ -68,6 +72,13 @@ def anchor_steps(
         else HOUR_SECONDS
     )
     return rounded_steps(steps_in(seconds, step_seconds))
+
+
+def assumed_save_seconds(checkpoint_bytes: float) -> float:
+    """Return how long an anchor stops the training where nobody has measured it; 0 bytes: not known."""
+    if not checkpoint_bytes:
+        return MOST_ASSUMED_SAVE_SECONDS
+    return min(MOST_ASSUMED_SAVE_SECONDS, checkpoint_bytes / ASSUMED_WRITE_BYTES_PER_SECOND)
 
 
 def costs(

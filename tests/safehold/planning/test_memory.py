@@ -92,9 +92,7 @@ def test_autocast_keeps_weights_and_gradients_in_fp32_and_casts_for_the_step() -
 
 
 def test_plain_torch_keeps_more_than_fused_kernels() -> None:
-    fused = replace(
-        SEVEN_BILLION, precision="fp32", layers=32, hidden=4096, sequence_length=2048
-    )
+    fused = replace(SEVEN_BILLION, precision="fp32", layers=32, hidden=4096, sequence_length=2048)
     eager = replace(fused, eager=True)
     more = ledger(eager).activations_bytes - ledger(fused).activations_bytes
     assert more == 2048 * 4096 * 32 * 16

@@ -31,3 +31,18 @@ def test_an_unknown_peak_leaves_compute_open() -> None:
 def test_a_mixture_of_experts_leaves_sizes_open() -> None:
     plan = plan_run(make_config(network__architecture="moe"))
     assert (plan.parameters, plan.memory, plan.checkpoint_bytes) == (None, None, None)
+
+
+def test_intervals_follow_from_a_measured_step_time() -> None:
+    """PLAN-2: at 2 s a step, an hour between anchors would be about 2,000 steps."""
+    plan = plan_run(make_config(), step_seconds=2.0, save_seconds=0.4)
+    (advised,) = [one for one in plan.intervals if one.is_advised]
+    assert plan.step_seconds == 2.0
+    assert advised.saving_share == pytest.approx(0.4 / (advised.steps * 2.0))
+    assert plan_run(make_config()).intervals == ()
+
+
+def test_the_step_time_follows_from_the_compute() -> None:
+    plan = plan_run(make_config(compute__peak_tflops_per_device=1e-3, compute__devices=1))
+    assert plan.compute is not None
+    assert plan.step_seconds * 20 == pytest.approx(plan.compute.device_seconds)
