@@ -2,7 +2,6 @@
 
 from typing import Any, Literal
 
-from django.db.models import OuterRef, Subquery
 from django.http import HttpRequest
 from ninja import Query, Router, Status
 from pydantic import Field, model_validator
@@ -21,7 +20,8 @@ from runs import access, listings
 from runs.api import approvals
 from runs.api.schemas import ConfigDetailOut, ConfigOut, DiffOut, ReportOut
 from runs.api.shapes import config_detail_shape, config_shape, diff_shape, report_shape
-from runs.models import Approval, Config
+from runs.models import Config
+from runs.services import approvals as approval_service
 from runs.services import configs, preflight
 from runs.services import manifests as previews
 from safehold.config import RunConfig
@@ -29,9 +29,6 @@ from safehold.config import RunConfig
 router = Router(tags=["configs"])
 router.add_router("", approvals.router)
 reports = Router(tags=["preflight"])
-_NEWEST_APPROVAL = (
-    Approval.objects.filter(config=OuterRef("pk")).order_by("-pk").values("state")[:1]
-)
 
 
 class ConfigIn(Input):
@@ -81,7 +78,7 @@ def list_configs(request: HttpRequest, filters: Query[ConfigQuery]) -> Any:
     found = (
         Config.objects.filter(project__in=projects)
         .select_related("project", "created_by", "frozen_by")
-        .annotate(approval_state=Subquery(_NEWEST_APPROVAL))
+        .annotate(approval_state=approval_service.newest_state())
         .defer("document")
     )
     if filters.kind:

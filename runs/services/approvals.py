@@ -1,6 +1,7 @@
 """Two-person approval of production configs: one asks, another one gives; and what a launch demands of it."""
 
 from django.db import transaction
+from django.db.models import OuterRef, Subquery
 from django.utils import timezone
 
 from controlplane.common import access, audit
@@ -112,6 +113,12 @@ def withdraw(*, user: User, approval: Approval, reason: str) -> Approval:
     if held.state not in {State.REQUESTED, State.APPROVED}:
         raise Conflict(f"The approval of config {held.config_id} is {held.state}.")
     return _decide(held, user, State.WITHDRAWN, reason, "config.withdraw_approval", approval)
+
+
+def newest_state() -> Subquery:
+    """Return the state of the newest approval, for the lists of configs."""
+    newest = Approval.objects.filter(config=OuterRef("pk")).order_by("-pk")
+    return Subquery(newest.values("state")[:1])
 
 
 def standing_of(config: Config) -> Approval | None:

@@ -15,8 +15,8 @@ from controlplane.common.models import Project, User
 from runs import access, listings, run_table
 from runs.forms import document
 from runs.forms.configs import SPECS, Judge, TypedConfig
-from runs.models import Card, Config, Run
-from runs.services import changes, configs, launcher_choice, rule_facts
+from runs.models import Approval, Card, Config, Run
+from runs.services import approvals, changes, configs, launcher_choice, rule_facts
 from runs.services import manifests as previews
 from runs.views.projects import current_project
 from safehold import config as run_config
@@ -34,8 +34,18 @@ def config_list(request: HttpRequest) -> HttpResponse:
         found = found.filter(name__icontains=text) | found.filter(
             hash__startswith=f"blake3:{text.lower()}"
         )
+    kind, approval = request.GET.get("kind", ""), request.GET.get("approval", "")
+    found = found.annotate(approval_state=approvals.newest_state())
+    if kind in Config.Kind.values:
+        found = found.filter(kind=kind)
+    if approval in Approval.State.values:
+        found = found.filter(approval_state=approval)
     page = listings.page_of(found, cursor=request.GET.get("cursor", ""))
-    return render(request, "runs/config_list.html", {"page": page, "text": text})
+    context = {
+        "page": page, "text": text, "kind": kind, "approval": approval, "kinds": Config.Kind.choices,
+        "states": Approval.State.choices, "is_filtered": bool(text or kind or approval),
+    }  # fmt: skip
+    return render(request, "runs/config_list.html", context)
 
 
 @require_http_methods(["GET", "POST"])

@@ -113,7 +113,7 @@ def _scaled(sides: Sides, path: str, factor: float) -> bool:
     old, new = sides.both(path)
     if not old or new is None:
         return False
-    return abs(new - old * factor) <= max(1, ROUNDING * abs(new))
+    return bool(abs(new - old * factor) <= max(1, ROUNDING * abs(new)))
 
 
 def _same(one: float, other: float) -> bool:

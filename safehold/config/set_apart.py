@@ -1,5 +1,8 @@
 """Changes that are no variable of an experiment: names, places, how often is saved, fields without effect."""
 
+from collections.abc import Callable
+from typing import Any
+
 from safehold.config.sides import Sides, Values
 
 _LABEL = "A label; nothing is computed from it."
@@ -47,7 +50,7 @@ def has_effect(path: str, values: Values) -> bool:
     return governed is None or governed[1](values(governed[0]))
 
 
-_GOVERNED = {
+_GOVERNED: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "optimizer.min_lr": ("optimizer.schedule", lambda schedule: schedule != "constant"),
     "optimizer.decay_steps": ("optimizer.schedule", lambda schedule: schedule == "three_part"),
     "train.loss_scaling": ("train.precision", lambda precision: precision == "fp16"),

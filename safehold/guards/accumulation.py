@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 Loss = TypeVar("Loss")
 
@@ -59,7 +59,8 @@ class Accumulation:
             raise ValueError(
                 f"This is micro-batch {self._num_losses} of the step; train.accumulation is {self._count}."
             )
-        return loss / self._count  # type: ignore[operator,no-any-return]
+        whole: Any = loss
+        return cast(Loss, whole / self._count)
 
     def updated(self) -> None:
         """Note that the gradients were clipped for an update.
