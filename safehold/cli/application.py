@@ -15,12 +15,12 @@ from safehold.cli import (
     runs,
     search,
     service,
+    views,
 )
 
 app = typer.Typer(
     help="Safehold: plan, prove, launch, watch and trace trainings.",
     no_args_is_help=False,
-    add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
@@ -34,6 +34,7 @@ app.add_typer(cards.app, name="card", help="Experiment cards.")
 app.add_typer(configs.app, name="config", help="Run configs.")
 app.add_typer(rulebook.app, name="rulebook", help="The rules that configs are held against.")
 app.add_typer(runs.app, name="run", help="Runs.")
+app.add_typer(views.app, name="view", help="Lists of runs under a name.")
 app.add_typer(checkpoints.app, name="checkpoint", help="The checkpoint registry.")
 app.add_typer(clusters.app, name="cluster", help="Clusters in which runs can be launched.")
 

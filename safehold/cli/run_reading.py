@@ -11,11 +11,6 @@ from safehold.cli.run_acts import Number, print_run
 from safehold.cli.waiting import until
 
 
-def show(run: Number, as_json: AsJson = False) -> None:
-    """Show one run."""
-    call(as_json, lambda client: client.get(f"runs/{run}"), print_run)
-
-
 def logs(
     run: Number,
     attempt: Annotated[

@@ -6,19 +6,21 @@ from typing import Annotated, Any
 import typer
 
 from safehold.api_client import ApiClient
-from safehold.cli import run_acts, run_forecast, run_metrics, run_reading
+from safehold.cli import run_acts, run_forecast, run_listing, run_metrics, run_reading, run_shelf
 from safehold.cli.cards import Project
-from safehold.cli.output import AsJson, CannotRun, call, table
+from safehold.cli.output import AsJson, CannotRun, call
 from safehold.cli.reading import read_plain
 from safehold.cli.run_acts import ChangeReason, print_run
 
 app = typer.Typer(no_args_is_help=False)
 for _command in (
     run_acts.launch, run_acts.stop, run_acts.pause, run_acts.save, run_acts.resume, run_acts.fork,
-    run_reading.show, run_reading.logs, run_metrics.metrics, run_metrics.compare, run_reading.events, run_reading.wait,
+    run_listing.show, run_reading.logs, run_metrics.metrics, run_metrics.compare, run_reading.events, run_reading.wait,
     run_reading.lineage, run_reading.diff, run_reading.record, run_reading.export, run_forecast.forecast,
+    run_shelf.label, run_shelf.archive, run_shelf.unarchive, run_shelf.delete, run_shelf.keep,
 ):  # fmt: skip
     app.command(_command.__name__)(_command)
+app.command("list")(run_listing.list_runs)
 
 
 @app.command()
@@ -53,21 +55,6 @@ def create(
     call(as_json, act, print_run)
 
 
-@app.command("list")
-def list_runs(
-    project: Project = None,
-    state: Annotated[str | None, typer.Option(help="Only those in this state, as shown.")] = None,
-    limit: int = 50,
-    as_json: AsJson = False,
-) -> None:
-    """List the newest runs."""
-    call(
-        as_json,
-        lambda client: client.page("runs", project=project, state=state, limit=limit),
-        _print_runs,
-    )
-
-
 def _config_id(client: ApiClient, config: str, card: int | None, project: str | None) -> int:
     if config.isdigit():
         return int(config)
@@ -79,13 +66,3 @@ def _config_id(client: ApiClient, config: str, card: int | None, project: str | 
         "configs", {key: value for key, value in given.items() if value is not None}
     )
     return int(made["id"])
-
-
-def _print_runs(page: dict[str, Any]) -> None:
-    table(
-        ("id", "name", "state", "step", "tokens", "config"),
-        (
-            (one["id"], one["name"], one["state"], one["step"], one["tokens"], one["config"])
-            for one in page["items"]
-        ),
-    )

@@ -85,3 +85,59 @@ def test_the_client_gives_a_data_frame(operator: Api, run: Run) -> None:
     assert found.name == "first"
     assert frame["step"].tolist() == [1, 2, 3]
     assert np.isnan(frame["value"][1])
+
+
+def test_runs_are_labelled_and_listed_by_their_labels(safehold: Command, run: Run) -> None:
+    code, said = safehold(
+        "run", "label", run.pk, "--group", "width", "--tag", "bf16", "--tag", "slow"
+    )
+    assert (code, said) == (0, f"run {run.pk} first in width #bf16 #slow\n")
+    safehold("run", "label", run.pk, "--untag", "slow", "--name", "renamed")
+    for words in (
+        ("--tag", "bf16"),
+        ("--group", "width"),
+        ("--text", "renam"),
+        ("--order", "loss"),
+    ):
+        assert "renamed" in safehold("run", "list", *words)[1]
+    assert "renamed" not in safehold("run", "list", "--tag", "slow")[1]
+    assert safehold("run", "label", run.pk, run.pk, "--name", "x")[0] == 2
+    assert safehold("run", "label", run.pk, "--tag", "two words")[0] == 1
+
+
+def test_runs_go_to_the_archive_and_back(safehold: Command, project: Project) -> None:
+    runs = [make_run(project=project, name=name).pk for name in ("a", "b")]
+    assert safehold("run", "archive", *runs)[0] == 0
+    assert "archived" in safehold("run", "list", "--shelf", "archived", "--json")[1]
+    code, said = safehold("run", "delete", runs[0], "--yes")
+    assert code == 2
+    assert "needs the role admin" in said
+    assert safehold("run", "unarchive", *runs)[0] == 0
+
+
+def test_views_are_kept_listed_and_forgotten(safehold: Command) -> None:
+    code, said = safehold("view", "save", "failed ones", "--state", "failed", "--shared")
+    assert (code, "state=failed" in said) == (0, True)
+    assert "failed ones" in safehold("view", "list")[1]
+    number = safehold("view", "list")[1].split("\n")[1].split()[0]
+    assert safehold("view", "remove", number) == (0, "Forgotten.\n")
+
+
+def test_search_finds_from_the_command_line(safehold: Command, run: Run) -> None:
+    assert "first" in safehold("search", "fir")[1]
+    assert safehold("search", "nothing-like-it") == (0, "Nothing matches.\n")
+
+
+def test_watching_shows_again_until_it_is_interrupted(
+    safehold: Command, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slept: list[float] = []
+
+    def sleep(seconds: float) -> None:
+        slept.append(seconds)
+        if len(slept) == 3:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr("safehold.cli.watching.time.sleep", sleep)
+    code, said = safehold("run", "show", run.pk, "--watch", 5, "--json")
+    assert (code, said.count("\n"), slept) == (0, 3, [5.0, 5.0, 5.0])
