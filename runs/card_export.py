@@ -35,7 +35,7 @@ def document_of(card: Card) -> dict[str, Any]:
         "parent": card.parent_id,
         "pilot": card.pilot,
         "data": fields.model_dump(mode="json"),
-        "sums": estimates.of_card(fields, card.stage).to_dict(),
+        "sums": estimates.of_kept(card).to_dict(),
         "owner": card.owner.username,
         "created_at": card.created_at.isoformat(),
         "updated_at": card.updated_at.isoformat(),

@@ -9,6 +9,9 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from runs import cluster_history
+from runs.models import Card
+from runs.services import rulebook
+from runs.stage_spans import Span, spans_of
 from safehold import planning
 from safehold.findings import Finding
 from safehold.planning.advice import advice_for
@@ -18,9 +21,11 @@ from safehold.planning.card_sums import (
     epochs_of,
     global_batch_of,
     nodes_of,
+    steps_of,
 )
 from safehold.planning.forecast import Forecast, forecast
 from safehold.planning.stages import StageDefaults, defaults_of
+from safehold.rulebook import Rulebook
 
 
 @dataclass(frozen=True)
@@ -49,6 +54,7 @@ class Estimate:
     epochs: float | None
     forecast: Forecast | None
     stage: StageDefaults
+    spans: tuple[Span, ...]
     advice: tuple[Finding, ...]
     missing: tuple[Promise, ...]
     agreements: tuple[tuple[Promise, bool], ...]
@@ -70,6 +76,7 @@ class Estimate:
                 "converged": self.stage.converged,
                 "fields": dict(self.stage.fields),
             },
+            "spans": [asdict(one) for one in self.spans],
             "advice": [one.to_dict() for one in self.advice],
         }
 
@@ -82,8 +89,16 @@ _AGREEMENTS = {
 }
 
 
-def of_card(card: planning.CardFields, stage: str = "pretrain") -> Estimate:
-    """Return what the fields of a card come to; the history of its cluster is asked of the database."""
+def of_card(
+    card: planning.CardFields, stage: str = "pretrain", book: Rulebook | None = None
+) -> Estimate:
+    """Return what the fields of a card come to; the history of its cluster is asked of the database.
+
+    Args:
+        card: As far as it is filled in.
+        stage: Of the card.
+        book: The rulebook in force; default: as it is written.
+    """
     parameters = planning.parameters_of(card)
     memory = planning.memory_of(card)
     open_agreements = planning.missing_agreements(card)
@@ -106,10 +121,17 @@ def of_card(card: planning.CardFields, stage: str = "pretrain") -> Estimate:
         epochs=epochs_of(card),
         forecast=forecast(card, cluster_history.history_of(card.compute.cluster)),
         stage=defaults_of(stage),
+        spans=tuple(spans_of(stage, parameters, steps_of(card), book)),
         advice=tuple(advice_for(card, stage)),
         missing=_missing(card, parameters),
         agreements=tuple((word, path not in open_agreements) for path, word in _AGREEMENTS.items()),
     )  # fmt: skip
+
+
+def of_kept(card: Card) -> Estimate:
+    """Return what a kept card comes to, under the rulebook of its project."""
+    book = rulebook.in_force(card.project_id)
+    return of_card(planning.read_card(card.data), card.stage, book)
 
 
 def memory_document(memory: planning.MemoryLedger) -> dict[str, Any]:

@@ -32,8 +32,7 @@ def card_shape(card: Card) -> dict[str, Any]:
 
 def card_detail_shape(card: Card) -> dict[str, Any]:
     """Return a card with all its sums."""
-    sums = estimates.of_card(planning.read_card(card.data), card.stage)
-    return card_shape(card) | {"sums": sums.to_dict()}
+    return card_shape(card) | {"sums": estimates.of_kept(card).to_dict()}
 
 
 def card_change_shape(change: CardChange) -> dict[str, Any]:

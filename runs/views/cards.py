@@ -14,7 +14,7 @@ from controlplane.common.errors import Invalid
 from runs import access, card_page, estimates, listings
 from runs.forms.cards import STAGES, TypedCard, sections_of, starting_data
 from runs.models import Card
-from runs.services import cards
+from runs.services import cards, rulebook
 from runs.views.projects import current_project
 from safehold.planning import read_card
 from safehold.planning.stages import STAGES as KNOWN_STAGES
@@ -43,7 +43,7 @@ def new_card(request: HttpRequest) -> HttpResponse:
         return render(request, "runs/no_project.html")
     require(caller(request), project.pk, "card.create")
     if request.method == "GET":
-        return _form(request, _fresh_context(request.GET.get("stage", "")))
+        return _form(request, _fresh_context(request.GET.get("stage", ""), project.pk))
     typed = TypedCard(request.POST.dict())
     if typed.is_valid:
         given = {key: typed.form.cleaned_data[key] for key in ("name", "question", "stage")}
@@ -56,7 +56,7 @@ def new_card(request: HttpRequest) -> HttpResponse:
         else:
             messages.success(request, _("Card %(name)s was written.") % {"name": card.name})
             return redirect("runs:card_detail", card.pk)
-    return _form(request, _typed_context(typed), status=422)
+    return _form(request, _typed_context(typed, project.pk), status=422)
 
 
 @require_http_methods(["GET", "POST"])
@@ -76,15 +76,16 @@ def card_detail(request: HttpRequest, card_id: int) -> HttpResponse:
             messages.success(request, told % {"name": card.name})
             return redirect("runs:card_detail", card.pk)
     around = card_page.around(caller(request), card)
-    return _form(request, _typed_context(typed) | around, status=422)
+    return _form(request, _typed_context(typed, card.project_id) | around, status=422)
 
 
 @require_POST
 def estimate(request: HttpRequest) -> HttpResponse:
     """Recalculate the live column from what is typed; faults of single fields are told beside it."""
-    typed = TypedCard(request.POST.dict())
+    typed, project = TypedCard(request.POST.dict()), current_project(request)
+    book = rulebook.in_force(project.pk) if project else None
     context = {
-        "estimate": estimates.of_card(typed.fields, typed.stage),
+        "estimate": estimates.of_card(typed.fields, typed.stage, book),
         "faults": typed.faults,
         "sections": typed.sections(),
     }
@@ -96,12 +97,12 @@ def _form(request: HttpRequest, context: dict[str, Any], *, status: int = 200) -
     return render(request, "runs/card_form.html", around | context, status=status)
 
 
-def _fresh_context(asked: str) -> dict[str, Any]:
+def _fresh_context(asked: str, project_id: int) -> dict[str, Any]:
     stage = asked if asked in KNOWN_STAGES else STAGES[0][0]
     data = starting_data(stage)
     return {
         "sections": sections_of(data),
-        "estimate": estimates.of_card(read_card(data), stage),
+        "estimate": estimates.of_card(read_card(data), stage, rulebook.in_force(project_id)),
         "stage": stage,
     }
 
@@ -109,19 +110,19 @@ def _fresh_context(asked: str) -> dict[str, Any]:
 def _kept_context(card: Card) -> dict[str, Any]:
     return {
         "sections": sections_of(card.data),
-        "estimate": estimates.of_card(read_card(card.data), card.stage),
+        "estimate": estimates.of_kept(card),
         "name": card.name,
         "question": card.question,
         "stage": card.stage,
     }
 
 
-def _typed_context(typed: TypedCard) -> dict[str, Any]:
+def _typed_context(typed: TypedCard, project_id: int) -> dict[str, Any]:
     form = typed.form
     shown = {key: form.data.get(key, "") for key in ("name", "question", "stage", "reason")}
     return shown | {
         "sections": typed.sections(),
-        "estimate": estimates.of_card(typed.fields, typed.stage),
+        "estimate": estimates.of_card(typed.fields, typed.stage, rulebook.in_force(project_id)),
         "faults": typed.faults,
         "form": form,
     }

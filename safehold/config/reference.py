@@ -4,9 +4,11 @@ python -m safehold.config.reference > docs/reference/config.md
 """
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby
 from typing import Any
+
+from pydantic import BaseModel
 
 from safehold.config.fields import FieldSpec, all_fields
 from safehold.config.rules import RULES
@@ -28,23 +30,29 @@ alone.
 FORMS = {
     "text": "text", "choice": "one of", "integer": "integer", "number": "number", "flag": "true or false",
     "numbers": "numbers", "words": "list of texts", "shares": "table of numbers", "rows": "list of tables",
-    "pairs": "table of texts", "nested": "nested",
+    "pairs": "table of texts", "nested": "nested", "prose": "text of several lines",
 }  # fmt: skip
 
 
 def page() -> str:
     """Return the text of the page."""
-    sections = [
-        _section(name, list(fields))
-        for name, fields in groupby(all_fields(), key=lambda spec: spec.section)
-    ]
-    return "\n".join([HEAD, *sections, _rules()])
+    return "\n".join([HEAD, *sections(RunConfig, all_fields()), rules(RULES)])
 
 
-def _section(name: str, fields: list[FieldSpec]) -> str:
-    title, about = "Top level", "The document itself."
-    if name:
-        title, about = f"`[{name}]`", RunConfig.model_fields[name].description or ""
+def sections(model: type[BaseModel], fields: Iterable[FieldSpec]) -> Iterator[str]:
+    """Yield the sections of a typed document, each with a table of its fields."""
+    for name, specs in groupby(fields, key=lambda spec: spec.section):
+        about = model.model_fields[name].description or "" if name else "The document itself."
+        yield _section(f"`[{name}]`" if name else "Top level", about, list(specs))
+
+
+def rules(found: Iterable[Callable[..., Any]]) -> str:
+    """Return the rules over several fields, each by the first line of its docstring."""
+    lines = [f"- {(rule.__doc__ or '').strip().splitlines()[0]}" for rule in found]
+    return "\n".join(["## Rules over several fields", "", *lines, ""])
+
+
+def _section(title: str, about: str, fields: list[FieldSpec]) -> str:
     rows = [_row(spec) for spec in fields]
     head = ["| field | type | unit | default | meaning |", "|---|---|---|---|---|"]
     return "\n".join([f"## {title}", "", about, "", *head, *rows, ""])
@@ -58,7 +66,7 @@ def _row(spec: FieldSpec) -> str:
 
 def _type(spec: FieldSpec) -> str:
     if spec.form == "choice":
-        return ", ".join(f"`{choice}`" for choice in spec.choices)
+        return ", ".join(f"`{choice}`" if choice else "empty" for choice in spec.choices)
     return f"{FORMS[spec.form]}{', ' + spec.bounds if spec.bounds else ''}"
 
 
@@ -74,15 +82,6 @@ def _toml(value: Any) -> str:
     if isinstance(value, tuple):
         return f"[{', '.join(map(_toml, value))}]"
     return "{}" if value == {} else str(value)
-
-
-def _rules() -> str:
-    return "\n".join(["## Rules over several fields", "", *_rule_lines(), ""])
-
-
-def _rule_lines() -> Iterator[str]:
-    for rule in RULES:
-        yield f"- {(rule.__doc__ or '').strip().splitlines()[0]}"
 
 
 if __name__ == "__main__":
