@@ -31,7 +31,8 @@ def read_file(path: str | Path) -> RunConfig:
         ConfigInvalid: The content is no run config.
         OSError: The file cannot be read.
     """
-    return read_text(Path(path).read_bytes(), format_of(path))
+    format = format_of(path)
+    return read_text(Path(path).read_bytes(), format)
 
 
 def format_of(path: str | Path) -> Format:
