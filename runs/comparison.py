@@ -4,6 +4,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from django.utils.translation import pgettext
+
 from controlplane.common import access
 from controlplane.common.models import User
 from runs import dashboard, run_table
@@ -30,7 +32,7 @@ class Difference:
     @property
     def titles(self) -> list[str]:
         """The variables that changed, as people call them."""
-        return [factor.title for factor in self.found.factors]
+        return [pgettext("field", factor.title) for factor in self.found.factors]
 
 
 @dataclass(frozen=True)

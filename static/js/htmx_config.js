@@ -5,13 +5,15 @@ htmx.config.responseHandling = [
   { code: "422", swap: true, error: false },
   { code: "[45]..", swap: false, error: true },
 ];
+function announce(word, status = "") {
+  const detail = document.querySelector("[data-status-region]")?.dataset[word].replace("{status}", status);
+  document.dispatchEvent(new CustomEvent("safehold:announce", { detail }));
+}
 document.addEventListener("htmx:responseError", (event) => {
-  const text = event.detail.xhr.status === 0 ? "The server cannot be reached." : `The server answered ${event.detail.xhr.status}.`;
-  document.dispatchEvent(new CustomEvent("safehold:announce", { detail: text }));
+  const { status } = event.detail.xhr;
+  announce(status === 0 ? "unreachable" : "answered", status);
 });
-document.addEventListener("htmx:sendError", () => {
-  document.dispatchEvent(new CustomEvent("safehold:announce", { detail: "The server cannot be reached." }));
-});
+document.addEventListener("htmx:sendError", () => announce("unreachable"));
 // A session that has ended redirects to the sign-in page: that is a page, not a part of one.
 document.addEventListener("htmx:beforeSwap", (event) => {
   if (!event.detail.xhr.responseURL.startsWith(`${location.origin}/sign-in`)) return;

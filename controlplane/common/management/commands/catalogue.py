@@ -9,6 +9,8 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils.translation.template import templatize
 
+from controlplane.common.fixed_texts import fixed_texts
+
 PACKAGES = ("controlplane", "runs", "checkpoints", "workers")
 KEYWORDS: dict[str, Any] = {
     "_": None,
@@ -92,6 +94,9 @@ def texts() -> Iterator[tuple[str | tuple[str, str], str | None]]:
     for package in PACKAGES:
         for path in sorted((root / package).rglob("*.py")):
             yield from _calls(path.read_text())
+    for text, context in fixed_texts():
+        # As `translate` looks up the value of a variable.
+        yield text.replace("%", "%%"), context
 
 
 def untranslated(catalog: Any) -> list[str]:
