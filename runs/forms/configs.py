@@ -64,6 +64,12 @@ class TypedConfig:
         """Whether it is a run config."""
         return not self.faults
 
+    @property
+    def worst(self) -> str:
+        """The severity of the gravest thing that rules say."""
+        said = {one.severity for one in self.findings}
+        return next((one for one in ("fail", "unknown", "warn", "info") if one in said), "pass")
+
     def refuse(self, error: Invalid) -> None:
         """Put what a service refused beside its fields."""
         for path, texts in error.fields.items():
@@ -97,8 +103,11 @@ class TypedConfig:
 
 
 def _note(finding: Finding) -> document.Note:
-    span = str(finding.evidence.get("span", ""))
+    span, counts = str(finding.evidence.get("span", "")), finding.evidence.get("recomputed")
     short = _("usual: %(span)s") % {"span": span} if span else finding.message
+    if counts:
+        told = ", ".join(f"{path.partition('.')[2]} {count:,}" for path, count in counts.items())
+        short = _("as many tokens: %(counts)s") % {"counts": told}
     message = " ".join(filter(None, [finding.message, finding.advice]))
     return document.Note(str(finding.evidence.get("field", "")), finding.severity, short, message)
 

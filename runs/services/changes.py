@@ -6,7 +6,7 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
-from controlplane.common import audit
+from controlplane.common import access, audit
 from controlplane.common.errors import Invalid
 from controlplane.common.models import User
 from runs.models import Config, Run, RunChange
@@ -54,6 +54,7 @@ def record(*, run: Run, user: User, reason: str = "") -> RunChange | None:
 @transaction.atomic
 def give_reason(*, run: Run, user: User, reason: str) -> None:
     """Keep why more than one variable changes; the first reason stays."""
+    access.require(user, run.project_id, "run.change_reason")
     changed = RunChange.objects.select_for_update().filter(run=run, reason="").first()
     if changed is None or not reason.strip():
         return
@@ -84,7 +85,7 @@ def no_reason(parent_id: int, factors: list[dict[str, Any]]) -> Invalid:
     return Invalid(
         f"More than one variable changed against config {parent_id}: {names}.",
         code="reason-needed",
-        hint="Give the reason, or change one variable at a time.",
+        hint="Give the reason (on the run's page under Config & proof), or change one variable at a time.",
         fields={"reason": ["Say why more than one variable changes at once."]},
         extra={"factors": factors},
     )

@@ -184,7 +184,7 @@ def _sides(typed: TypedConfig) -> dict[str, Any]:
     return {
         "sections": typed.sections(), "toml": typed.toml, "faults": typed.faults, "loose_faults": typed.loose_faults(),
         "is_toml": typed.is_toml, "is_readable": bool(typed.document), "is_valid": typed.is_valid, "can_change": True,
-        "notes": typed.notes(),
+        "notes": typed.notes(), "worst": typed.worst,
     }  # fmt: skip
 
 

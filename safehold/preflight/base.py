@@ -92,7 +92,8 @@ def by_rules(facts: Facts, family: str) -> Iterator[Finding]:
         yield unknown("The config cannot be read.")
         return
     situation = Situation(config=facts.config, parent=facts.parent, observed=facts.observed)
-    yield from (facts.rulebook or written()).judge(family, situation)
+    found = list((facts.rulebook or written()).judge(family, situation))
+    yield from found or [passed("No rule of the family has anything to say of this config.")]
 
 
 _REGISTRY: dict[str, Check] = {}

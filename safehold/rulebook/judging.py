@@ -72,14 +72,15 @@ def _finding(rule: Rule, value: Any, situation: Situation) -> Finding:
     told = f"{quantity.title} is {shown(value)}{unit}"
     span = f"{rule.span}{unit} ({rule.where})"
     if rule.contains(value):
-        within = "" if rule.words else f", within {span}"
+        within = f", within {span}" if _is_news(rule) else ""
         return passed(f"{told}{within}.", evidence=evidence)
     side = "" if rule.words else rule.side(value)
     reason = {"below": rule.below, "above": rule.above}.get(side, "") or rule.reason
-    return Finding(
-        "",
-        rule.outside,
-        f"{told}; the span is {span}. {reason}",
-        evidence,
-        rule.advice or f"Choose a value within {rule.span}{unit}, or say why not.",
-    )
+    wanted = f"it should be {rule.span}" if rule.words else f"the span is {span}"
+    advice = rule.advice or f"Choose a value within {rule.span}{unit}, or say why not."
+    return Finding("", rule.outside, f"{told}; {wanted}. {reason}", evidence, advice)
+
+
+def _is_news(rule: Rule) -> bool:
+    """Whether the span tells anything of a value inside: not that of a word, nor one without an end."""
+    return not rule.words and (rule.high is not None or bool(rule.low))

@@ -44,7 +44,7 @@ def test_the_case_of_a_run_shorter_than_its_warmup(
     safehold: Command, config_file: ConfigFile
 ) -> None:
     path = config_file()
-    text = path.read_text().replace("warmup_steps = 2", "warmup_steps = 200")
+    text = path.read_text().replace("warmup_steps = 1", "warmup_steps = 200")
     path.write_text(text.replace("anchor_every_steps = 10", "anchor_every_steps = 500"))
     ran = safehold("preflight", path, "--json")
     assert ran.code == 1
