@@ -3,7 +3,7 @@
 import io
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
@@ -29,7 +29,7 @@ LOCALE = "zh_Hans"
 class Command(BaseCommand):
     """`manage.py catalogue [--check]`."""
 
-    requires_system_checks: ClassVar = []
+    requires_system_checks = ()
     help = "Collect the texts, keep their translations, compile them; --check only says what is missing."
 
     def add_arguments(self, parser: CommandParser) -> None:
