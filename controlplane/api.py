@@ -6,19 +6,21 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.urls import URLPattern, path
-from ninja import NinjaAPI, Swagger
+from ninja import Swagger
 
 from checkpoints import api as checkpoints
 from controlplane.common.api import audit, people, problems, projects, tokens
 from controlplane.common.api.auth import PersonOrToken
 from controlplane.common.api.bodies import StrictParser
+from controlplane.common.api.openapi import DescribedApi
+from controlplane.common.api.queries import refuse_unknown
 from controlplane.common.errors import SafeholdError
 from controlplane.search import api as search
 from runs.api import cards, clusters, configs, rulebook, run_comparison, run_views, runs
 
 View = Callable[..., HttpResponse]
 
-api = NinjaAPI(
+api = DescribedApi(
     title="Safehold",
     version="1",
     description="Lists are `{items, next}`; errors are RFC 9457 problem documents. See docs/reference/api.md.",
@@ -50,8 +52,22 @@ def urlpatterns() -> list[URLPattern]:
     patterns = [pattern for pattern in api.urls[0] if isinstance(pattern, URLPattern)]
     for pattern in patterns:
         if pattern.name != "openapi-view":  # the browsable docs are a page
-            pattern.callback = _opened(pattern.callback)
+            pattern.callback = _opened(_strict(pattern.callback, str(pattern.pattern)))
     return [*patterns, path("<path:rest>", _opened(problems.unknown_path))]
+
+
+def _strict(view: View, route: str) -> View:
+    """Refuse parameters that the operation does not know."""
+
+    @wraps(view)
+    def answer(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        try:
+            refuse_unknown(request, api, route)
+        except SafeholdError as error:
+            return problems.answer(error)
+        return view(request, *args, **kwargs)
+
+    return answer
 
 
 def _opened(view: View) -> View:

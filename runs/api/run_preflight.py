@@ -5,7 +5,7 @@ from typing import Any
 from django.http import HttpRequest
 from ninja import Router, Status
 
-from controlplane.common.api import Input, caller
+from controlplane.common.api import Input, caller, once
 from controlplane.common.errors import NotFound
 from runs import access
 from runs.api.schemas import ReportOut
@@ -24,8 +24,13 @@ class NothingIn(Input):
 )
 def check(request: HttpRequest, run_id: int, body: NothingIn | None = None) -> Any:
     """Run all checks of the run's config."""
-    run = access.run_for(caller(request), run_id, change=True)
-    return Status(201, report_shape(preflight.request(config=run.config, user=caller(request))))
+    user = caller(request)
+    run = access.run_for(user, run_id, change=True)
+
+    def make() -> dict[str, Any]:
+        return report_shape(preflight.request(config=run.config, user=user))
+
+    return Status(201, once(request, make))
 
 
 @router.get("/{run_id}/preflight", response=ReportOut, summary="Show the newest preflight report")

@@ -1,0 +1,168 @@
+"""What holds for every operation of the API, taken from its own OpenAPI document: a new one is held to it by being there."""
+
+import inspect
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import jsonschema
+import pytest
+from django.test import Client
+from openapi_spec_validator import validate
+
+from controlplane.api import api
+from controlplane.common.api.openapi import PROBLEM
+from tests.factories import make_user
+from tests.runs.api.callers import Api
+
+DOCUMENT: dict[str, Any] = json.loads(json.dumps(api.get_openapi_schema(path_prefix="")))
+Operation = tuple[str, str, dict[str, Any]]
+# Asked for twice, these do the same as once: a cluster is renewed under its name, an open request or report is returned.
+REPEATABLE = {
+    "POST /clusters",
+    "POST /configs/{config_id}/preflight",
+    "POST /configs/{config_id}/request-approval",
+}
+
+
+def operations() -> Iterator[Operation]:
+    for path, methods in DOCUMENT["paths"].items():
+        for method, operation in methods.items():
+            yield method, path, operation
+
+
+ALL = list(operations())
+NAMES = [f"{method.upper()} {path}" for method, path, _ in ALL]
+each = pytest.mark.parametrize(("method", "path", "operation"), ALL, ids=NAMES)
+
+
+@pytest.fixture
+def root(db: None) -> Api:
+    """An administrator, so that no refusal is for want of a role."""
+    return Api(make_user(is_superuser=True))
+
+
+def call(client: Client, method: str, path: str, body: bytes = b"{}") -> Any:
+    """Call an operation on objects that are not there."""
+    address = "/api/v1" + re.sub(r"\{\w*(id|run)\}", "987654321", path)
+    address = re.sub(r"\{\w+\}", "no-such-name", address)
+    return client.generic(method.upper(), address, body, content_type="application/json")
+
+
+def refusal(answer: Any, *statuses: int) -> dict[str, Any]:
+    """Return the problem document of a refusal."""
+    assert answer.status_code in statuses, (answer.status_code, answer.content[:300])
+    assert answer["Content-Type"] == "application/problem+json"
+    document: dict[str, Any] = json.loads(answer.content)
+    jsonschema.validate(document, PROBLEM)
+    assert document["status"] == answer.status_code
+    return document
+
+
+def test_the_document_is_valid() -> None:
+    validate(DOCUMENT)
+
+
+def test_the_served_document_is_the_same() -> None:
+    served = Client().get("/api/v1/openapi.json").json()
+    assert {path.removeprefix("/api/v1") for path in served["paths"]} == set(DOCUMENT["paths"])
+    validate(served)
+
+
+@pytest.mark.django_db
+@each
+def test_a_stranger_is_refused(method: str, path: str, operation: dict[str, Any]) -> None:
+    refusal(call(Client(), method, path), 401)
+
+
+@each
+def test_what_is_not_there_is_a_problem(
+    root: Api, method: str, path: str, operation: dict[str, Any]
+) -> None:
+    if "{" in path:
+        refusal(call(root.client, method, path), 404, 409, 422)
+
+
+@each
+def test_a_body_that_is_no_object_is_refused(
+    root: Api, method: str, path: str, operation: dict[str, Any]
+) -> None:
+    if "requestBody" not in operation:
+        return
+    for body in (b"{", b"[]", b'"a"', b"\xff"):
+        refusal(call(root.client, method, path, body), 400)
+
+
+@each
+def test_a_field_that_is_not_known_is_named(
+    root: Api, method: str, path: str, operation: dict[str, Any]
+) -> None:
+    if "requestBody" not in operation:
+        return
+    document = refusal(call(root.client, method, path, b'{"nonsense": 1}'), 422)
+    assert "nonsense" in [one["field"] for one in document["errors"]]
+
+
+@each
+def test_an_unknown_method_is_a_problem(
+    root: Api, method: str, path: str, operation: dict[str, Any]
+) -> None:
+    answer = call(root.client, "put", path)
+    refusal(answer, 405)
+    assert answer["Allow"]
+
+
+@each
+def test_every_operation_says_what_it_does(
+    method: str, path: str, operation: dict[str, Any]
+) -> None:
+    assert operation["summary"]
+    assert operation["description"].endswith((".", ")"))
+    assert "default" in operation["responses"]
+
+
+def _answer_of(operation: dict[str, Any]) -> dict[str, Any]:
+    content = operation["responses"].get("200", {}).get("content", {}).get("application/json", {})
+    name = content.get("schema", {}).get("$ref", "").rpartition("/")[2]
+    found: dict[str, Any] = DOCUMENT["components"]["schemas"].get(name, {})
+    return found
+
+
+@each
+def test_every_list_pages_by_key(
+    root: Api, method: str, path: str, operation: dict[str, Any]
+) -> None:
+    answer = _answer_of(operation).get("properties", {})
+    if method != "get" or "items" not in answer:
+        return
+    following = json.dumps(answer.get("next"))
+    if '"string"' not in following:  # a list that is short by nature says that nothing follows
+        return
+    assert {"cursor", "limit"} <= {one["name"] for one in operation["parameters"]}
+    if "{" in path:
+        return
+    for query in ("limit=0", "limit=100000", "nonsense=1"):
+        answer = root.client.get(f"/api/v1{path}?{query}")
+        assert [one["field"] for one in refusal(answer, 422)["errors"]] == [query.split("=")[0]]
+    assert root.client.get(f"/api/v1{path}?limit=1&cursor=broken").status_code in {200, 422}
+
+
+@each
+def test_every_create_can_be_repeated(method: str, path: str, operation: dict[str, Any]) -> None:
+    if "201" not in operation["responses"] or f"{method.upper()} {path}" in REPEATABLE:
+        return
+    assert "Idempotency-Key" in {one["name"] for one in operation["parameters"]}
+    view = next(one for one in _views() if one[:2] == (method, path))[2]
+    assert "once(" in inspect.getsource(view), (
+        f"{view.__name__} makes a second object of a repeated request"
+    )
+
+
+def _views() -> Iterator[tuple[str, str, Any]]:
+    for prefix, router in api._routers:
+        for path, view in router.path_operations.items():
+            whole = "/" + "/".join(filter(None, [*prefix.split("/"), *path.split("/")]))
+            for operation in view.operations:
+                for method in operation.methods:
+                    yield method.lower(), whole, operation.view_func
