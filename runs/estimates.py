@@ -14,7 +14,7 @@ from runs.services import rulebook
 from runs.stage_spans import Span, spans_of
 from safehold import planning
 from safehold.findings import Finding
-from safehold.planning.advice import advice_for
+from safehold.planning.advice import ROUTE, advice_for
 from safehold.planning.card_sums import (
     active_parameters_of,
     data_parallel_of,
@@ -90,7 +90,11 @@ _AGREEMENTS = {
 
 
 def of_card(
-    card: planning.CardFields, stage: str = "pretrain", book: Rulebook | None = None
+    card: planning.CardFields,
+    stage: str = "pretrain",
+    book: Rulebook | None = None,
+    *,
+    is_pilot: bool = False,
 ) -> Estimate:
     """Return what the fields of a card come to; the history of its cluster is asked of the database.
 
@@ -98,6 +102,7 @@ def of_card(
         card: As far as it is filled in.
         stage: Of the card.
         book: The rulebook in force; default: as it is written.
+        is_pilot: Whether pretraining pays was asked of the card it was made from.
     """
     parameters = planning.parameters_of(card)
     memory = planning.memory_of(card)
@@ -122,7 +127,7 @@ def of_card(
         forecast=forecast(card, cluster_history.history_of(card.compute.cluster)),
         stage=defaults_of(stage),
         spans=tuple(spans_of(stage, parameters, steps_of(card), book)),
-        advice=tuple(advice_for(card, stage)),
+        advice=tuple(one for one in advice_for(card, stage) if not (is_pilot and one.code == ROUTE)),
         missing=_missing(card, parameters),
         agreements=tuple((word, path not in open_agreements) for path, word in _AGREEMENTS.items()),
     )  # fmt: skip
@@ -131,7 +136,8 @@ def of_card(
 def of_kept(card: Card) -> Estimate:
     """Return what a kept card comes to, under the rulebook of its project."""
     book = rulebook.in_force(card.project_id)
-    return of_card(planning.read_card(card.data), card.stage, book)
+    fields = planning.read_card(card.data)
+    return of_card(fields, card.stage, book, is_pilot=bool(card.pilot))
 
 
 def memory_document(memory: planning.MemoryLedger) -> dict[str, Any]:
@@ -142,7 +148,7 @@ def memory_document(memory: planning.MemoryLedger) -> dict[str, Any]:
 
 def forecast_document(found: Forecast) -> dict[str, Any]:
     """Return a forecast as JSON values; the three definitions of useful time have a name each."""
-    return finite({
+    document = {
         "steps": found.steps,
         "step_seconds": found.step_seconds,
         "wall_days": found.wall_days,
@@ -157,7 +163,9 @@ def forecast_document(found: Forecast) -> dict[str, Any]:
         "anchor_every_steps": found.advised.steps,
         "intervals": [asdict(one) | {"total_share": one.total_share} for one in found.choices],
         "derived": asdict(found.derived),
-    })  # fmt: skip
+    }
+    plain: dict[str, Any] = finite(document)
+    return plain
 
 
 def finite(value: Any) -> Any:

@@ -3,7 +3,7 @@
 from typing import Any
 
 from runs import evaluations, results
-from runs.models import Card
+from runs.models import Card, Run
 from safehold.planning import read_card
 from safehold.planning.acceptance import Measured, names_of
 from safehold.planning.pilots import MixResult, RankedMix, ranked
@@ -14,7 +14,7 @@ _RUNS = 100
 def ranking_of(card: Card) -> list[RankedMix]:
     """Return the newest run of each mix of a mix pilot in its place; the acceptance metrics decide."""
     wanted = read_card(card.data).acceptance
-    newest = {}
+    newest: dict[int, Run] = {}
     for run in card.runs.select_related("config").order_by("-pk")[:_RUNS]:
         newest.setdefault(run.config_id, run)
     measured = evaluations.newest(list(newest.values()), results.names_wanted(wanted))

@@ -109,6 +109,13 @@ def card_fields(document: dict[str, Any], prepared: "Prepared") -> dict[str, Any
             "mfu": 0.4,
             "memory_gb_per_device": 2.0,
             "budget_device_days": 0.1,
+            "cluster": compute["launcher"],
+        },
+        "plan": {
+            "precision": train["precision"],
+            "micro_batch": train["global_batch"] // (compute["devices"] * train["accumulation"]),
+            "accumulation": train["accumulation"],
+            "checkpoint_root": document["checkpoint"]["root"],
         },
         "acceptance": [
             {

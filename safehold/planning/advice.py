@@ -14,6 +14,7 @@ from safehold.planning.card_sums import (
 )
 from safehold.planning.stages import defaults_of
 
+ROUTE = "CARD-5.route"
 # Hoffmann et al. 2022, https://arxiv.org/abs/2203.15556: about 20 tokens a parameter use the compute best.
 TOKENS_PER_PARAMETER = 20
 # Muennighoff et al. 2023, https://arxiv.org/abs/2305.16264: up to about 4 epochs repeated data are nearly as good.
@@ -40,13 +41,13 @@ def route(card: CardFields, stage: str) -> Iterator[Finding]:
     if reasons:
         yield warn(
             f"Pretraining does not pay here: {'; '.join(reasons)}.",
-            code="CARD-5.route", evidence=evidence,
+            code=ROUTE, evidence=evidence,
             advice="Go on from a published checkpoint instead: continued training, or fine-tuning.",
         )  # fmt: skip
     elif unknown:
         yield info(
             f"Whether pretraining pays depends on what the card does not say yet: {'; '.join(unknown)}.",
-            code="CARD-5.route", evidence=evidence,
+            code=ROUTE, evidence=evidence,
         )  # fmt: skip
 
 

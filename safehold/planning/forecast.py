@@ -105,7 +105,10 @@ def _forecast(
     nodes = nodes_of(card)
     between = rate.between_failures_seconds(nodes)
     choices = costs(
-        step_seconds=step_seconds, save_seconds=save_seconds, between_failures_seconds=between
+        step_seconds=step_seconds,
+        save_seconds=save_seconds,
+        between_failures_seconds=between,
+        most_steps=steps,
     )
     interval = next(one for one in choices if one.is_advised)
     productive = steps * step_seconds

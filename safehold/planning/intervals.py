@@ -82,15 +82,28 @@ def assumed_save_seconds(checkpoint_bytes: float) -> float:
 
 
 def costs(
-    *, step_seconds: float, save_seconds: float, between_failures_seconds: float
+    *,
+    step_seconds: float,
+    save_seconds: float,
+    between_failures_seconds: float,
+    most_steps: float = inf,
 ) -> Sequence[IntervalCost]:
-    """Return the choices around the advised interval, shortest first."""
-    advised = anchor_steps(
+    """Return the choices around the advised interval, shortest first.
+
+    Args:
+        step_seconds: Of one step.
+        save_seconds: That an anchor stops the training.
+        between_failures_seconds: Mean time between failures of the run.
+        most_steps: Of the run: no interval is longer.
+    """
+    optimum = anchor_steps(
         step_seconds=step_seconds,
         save_seconds=save_seconds,
         between_failures_seconds=between_failures_seconds,
     )
-    choices = sorted({max(1, round(advised * factor)) for factor in _FACTORS})
+    advised = round(min(optimum, most_steps))
+    asked = {max(1, round(advised * factor)) for factor in _FACTORS}
+    choices = sorted(steps for steps in asked if steps <= most_steps)
     return tuple(
         IntervalCost(
             steps=steps,

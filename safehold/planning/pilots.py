@@ -86,7 +86,10 @@ def _candidates(shape: Shape, parameters: float) -> Iterator[Shape]:
     """Yield for each number of heads the depths around the wanted size."""
     heads = shape.heads or max(1, shape.hidden // 64)
     width = shape.hidden // heads
-    for num_heads in range(1, heads + 1):
+    shared = (
+        heads // shape.kv_heads if shape.kv_heads else 1
+    )  # heads of one group of keys and values
+    for num_heads in range(shared, heads + 1, shared):
         hidden = num_heads * width
         base = _with(shape, layers=0, hidden=hidden, heads=num_heads)
         block = parameter_count(

@@ -135,6 +135,7 @@ def _choices(progress: Progress, rate: FailureRate, save_seconds: float) -> Sequ
         step_seconds=progress.mean_step_seconds,
         save_seconds=save_seconds,
         between_failures_seconds=between,
+        most_steps=progress.steps,
     )
 
 

@@ -114,6 +114,7 @@ def _intervals(
         step_seconds=step_seconds,
         save_seconds=save_seconds,
         between_failures_seconds=REPORTED.between_failures_seconds(config.compute.nodes),
+        most_steps=config.train.steps,
     )
 
 

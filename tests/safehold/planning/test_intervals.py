@@ -40,6 +40,14 @@ def test_each_choice_tells_its_price() -> None:
     assert advised.total_share == advised.saving_share + advised.lost_share
 
 
+def test_no_choice_is_longer_than_the_run() -> None:
+    choices = costs(
+        step_seconds=2, save_seconds=30, between_failures_seconds=216_000, most_steps=900
+    )
+    assert [one.steps for one in choices] == [225, 450, 900]
+    assert choices[-1].is_advised
+
+
 @given(save=st.floats(0.1, 3600), between=st.floats(600, 1e8), step=st.floats(0.01, 120))
 def test_the_advised_choice_costs_hardly_more_than_the_best(
     save: float, between: float, step: float

@@ -22,7 +22,7 @@ def test_a_pilot_has_a_hundredth_of_the_data_and_a_tenth_of_the_network() -> Non
     assert pilot.data.domains == {"web": 7_000_000_000, "code": 3_000_000_000}
     assert parameters_of(pilot) == pytest.approx(7e9, rel=0.1)
     assert pilot.network.hidden // pilot.network.heads == 128
-    assert pilot.network.heads % pilot.network.kv_heads == 0
+    assert pilot.network.heads == 8 * pilot.network.kv_heads
     assert parse_card(pilot.model_dump(mode="json"))
 
 

@@ -1,0 +1,89 @@
+"""A card is filled in and corrected in a browser; what it adds up follows as one types."""
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from runs.models import Card, CardChange
+from tests.e2e.browsing import Person, signed_in
+from tests.live_service import LiveService
+
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(180)]
+PHONE = {"width": 390, "height": 844}
+
+
+@pytest.fixture
+def person(page: Page, live_service_module: LiveService) -> Iterator[Person]:
+    someone = signed_in(page, live_service_module)
+    yield someone
+    assert someone.faults == []
+
+
+def fill(page: Page, **fields: str) -> None:
+    """Type into fields by their path, `__` for the point."""
+    for path, text in fields.items():
+        page.locator(f"[name='{path.replace('__', '.')}']").fill(text)
+
+
+def test_a_card_is_filled_in_and_corrected(person: Person) -> None:
+    page = person.page
+    person.open("/cards/new/")
+    fill(page, name="Seventy", question="Does it pay?", acceptance="loss val <= 2.0")
+    fill(page, network__parameters="70e9", network__sequence_length="4096", network__vocabulary="50000")  # fmt: skip
+    fill(page, data__tokens="100000000000")
+    fill(page, compute__peak_tflops_per_device="300", compute__mfu="0.5", compute__devices="512")
+    column = page.locator("#estimate")
+    expect(column.locator("[data-device-days]")).to_have_text("3,241")
+    expect(column.locator("[data-wall-days]")).to_have_text("6.33")
+    expect(column).to_contain_text("10.8")
+    expect(column).to_contain_text("advised")
+    fill(page, compute__memory_gb_per_device="80")
+    expect(column.locator("[data-state='does not fit']")).to_be_visible()
+    fill(page, plan__zero_stage="3")
+    expect(column.locator("[data-state='fits']")).to_be_visible()
+    fill(page, plan__tensor_parallel="7")
+    expect(page.locator("#f-plan-tensor_parallel-faults")).to_contain_text("do not divide 512")
+    page.get_by_role("button", name="Write the card").click()
+    expect(page.get_by_role("alert")).to_contain_text("see the fields marked")
+    assert not Card.objects.exists()
+    fill(page, plan__tensor_parallel="8")
+    page.get_by_role("button", name="Write the card").click()
+    expect(page.get_by_role("heading", name="Seventy", exact=True)).to_be_visible()
+    expect(page.locator("#estimate .agreements .is-met")).to_have_count(3)
+    _agree_and_say_why(page)
+
+
+def _agree_and_say_why(page: Page) -> None:
+    page.locator("[name='task_form']").select_option("open_generation")
+    fill(page, compute__devices="256", reason="Half of the cluster is booked.")
+    page.get_by_role("button", name="Keep the changes").click()
+    expect(page.locator("#estimate .agreements .is-met")).to_have_count(4)
+    trail = page.locator("section", has=page.get_by_role("heading", name="Changes"))
+    expect(trail).to_contain_text("compute.devices")
+    expect(trail).to_contain_text("Half of the cluster is booked.")
+    assert set(CardChange.objects.values_list("field", flat=True)) == {"task_form", "compute.devices"}  # fmt: skip
+
+
+def test_a_pilot_is_made_and_found_again(person: Person) -> None:
+    page = person.page
+    person.open("/cards/new/?stage=sft")
+    expect(page.locator("[name='stage']")).to_have_value("sft")
+    fill(page, name="Tuned", data__tokens="1000000")
+    page.get_by_role("button", name="Write the card").click()
+    page.get_by_role("button", name="Make a pilot").click()
+    expect(page.get_by_role("heading", name="Tuned, pilot")).to_be_visible()
+    expect(page.locator("[name='data.tokens']")).to_have_value("10000")
+    page.get_by_role("link", name="#", exact=False).first.click()
+    expect(page.get_by_role("heading", name="Pilots")).to_be_visible()
+
+
+def test_the_card_fits_a_phone(person: Person) -> None:
+    page = person.page
+    page.set_viewport_size(PHONE)  # type: ignore[arg-type]
+    person.open("/cards/new/")
+    fill(page, network__parameters="7e9", network__sequence_length="4096", data__tokens="140000000000")  # fmt: skip
+    fill(page, compute__peak_tflops_per_device="300", compute__devices="64")
+    expect(page.locator("#estimate")).to_contain_text("advised")
+    width = page.evaluate("document.documentElement.scrollWidth")
+    assert width <= PHONE["width"]
