@@ -24,6 +24,17 @@ def ago(value: Any) -> str:
 
 
 @register.filter
+def lasting(value: Any) -> str:
+    """For how long something has been so; readable without script too."""
+    if not isinstance(value, datetime):
+        return NOTHING
+    return format_html(
+        '<time datetime="{}" data-lasting="{}">{}</time>',
+        _iso(value), _("for {n}"), _("for {n}").replace("{n}", _length(timezone.now() - value)),
+    )  # fmt: skip
+
+
+@register.filter
 def at(value: Any) -> str:
     """The time of day, to the second."""
     if not isinstance(value, datetime):
@@ -42,3 +53,11 @@ def _words(age: timedelta) -> str:
         if seconds >= size:
             return text % {"n": seconds // size}
     return _("%(n)ss ago") % {"n": seconds}
+
+
+def _length(age: timedelta) -> str:
+    seconds = max(0, int(age.total_seconds()))
+    for size, text in ((86400, _("%(n)sd")), (3600, _("%(n)sh")), (60, _("%(n)sm"))):
+        if seconds >= size:
+            return text % {"n": seconds // size}
+    return _("%(n)ss") % {"n": seconds}

@@ -54,7 +54,8 @@ export class LogView {
     const wanted = this.search.value.trim().toLowerCase();
     const lines = wanted ? this.text.split("\n").filter((line) => line.toLowerCase().includes(wanted)) : null;
     this.view.textContent = lines ? lines.join("\n") : this.text;
-    this.root.querySelector("[data-log-count]").textContent = lines ? `${lines.length} lines` : "";
+    const count = this.root.querySelector("[data-log-count]");
+    count.textContent = lines ? count.dataset.logCount.replace("{n}", lines.length) : "";
     if (this.follow.checked) this.#toEnd();
   }
 

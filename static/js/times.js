@@ -13,6 +13,13 @@ export function clock(at) {
   return exact.format(at);
 }
 
+// How long, without saying when: 2m, 3h.
+function length(at, now = Date.now()) {
+  const seconds = Math.max(0, (now - at) / 1000);
+  const [unit, size] = units.find(([, whole]) => seconds >= whole) ?? units.at(-1);
+  return new Intl.NumberFormat(document.documentElement.lang || "en", { style: "unit", unit, unitDisplay: "narrow" }).format(Math.trunc(seconds / size));
+}
+
 // Within the last day the date says nothing new.
 function moment(at) {
   return Date.now() - at < 86_400_000 ? at.toLocaleTimeString() : at.toLocaleString();
@@ -24,6 +31,7 @@ function show(root) {
     if (Number.isNaN(at.getTime())) continue;
     element.title = clock(at);
     if (element.hasAttribute("data-relative")) element.textContent = ago(at);
+    else if (element.dataset.lasting) element.textContent = element.dataset.lasting.replace("{n}", length(at));
     else if (element.hasAttribute("data-moment")) element.textContent = moment(at);
   }
 }

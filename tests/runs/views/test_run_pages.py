@@ -84,3 +84,38 @@ def test_an_attempt_shows_how_each_rank_ended(people: People) -> None:
     assert "exit 1" in page
     assert "signal 9" in page
     assert "ValueError: no" in page
+
+
+def test_what_the_trainer_reported_reads_as_people_write_it(
+    people: People, attempt: Attempt
+) -> None:
+    attempt.environment = {
+        "libraries": {"torch": "2.13"},
+        "devices": ["cpu", "cpu"],
+        "dirty": True,
+        "commit": None,
+    }
+    attempt.save()
+    page = people.viewer.get(f"/runs/{attempt.run_id}/proof/").content.decode()
+    for python in ("{&#x27;", "[&#x27;", ">None<", ">True<"):
+        assert python not in page
+
+
+def test_the_header_says_for_how_long_and_after_the_end_since_when(
+    people: People, attempt: Attempt
+) -> None:
+    page = people.viewer.get(f"/runs/{attempt.run_id}/header/").content.decode()
+    assert "data-lasting" in page
+    assert ">for " in page
+    assert "ago</time>" not in page
+
+
+def test_the_lines_of_one_checkpoint_are_folded(people: People, attempt: Attempt) -> None:
+    for state in ("complete", "verified", "stable"):
+        events.record(
+            run=attempt.run, attempt=attempt, kind="checkpoint", message=f"It is {state}.",
+            data={"id": 7, "step": 200, "state": state},
+        )  # fmt: skip
+    page = people.viewer.get(f"/runs/{attempt.run_id}/timeline/").content.decode()
+    assert page.count('<span class="kind">checkpoint</span>') == 1
+    assert "and 2 before" in page
