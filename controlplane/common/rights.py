@@ -111,6 +111,8 @@ def _approving() -> Iterator[Act]:
 def _training() -> Iterator[Act]:
     run = _any(Scope.RUN)
     yield Act("run.create", Role.OPERATOR, run, _("plan or fork a run"))
+    yield Act("run.change_reason", Role.OPERATOR, run, _("say why a run changes several variables"))
+    yield Act("run.waive_preflight", Role.OPERATOR, run, _("waive the preflight of an experiment"))
     yield Act("run.launch", Role.OPERATOR, run, _("launch a run"))
     yield Act("run.stop", Role.OPERATOR, run, _("save and stop a run"))
     yield Act("run.force_stop", Role.OPERATOR, run, _("end a run by force"))
@@ -119,7 +121,7 @@ def _training() -> Iterator[Act]:
     yield Act("run.label", Role.OPERATOR, run, _("name, group, tag and annotate a run"))
     yield Act("run.archive", Role.OPERATOR, run, _("archive a run"))
     yield Act("run.unarchive", Role.OPERATOR, run, _("bring an archived run back"))
-    yield Act("view.save", Role.VIEWER, _any(Scope.READ), _("keep a list of runs for yourself"))
+    yield Act("view.save", Role.VIEWER, run, _("keep a list of runs for yourself"))
     yield Act("view.share", Role.OPERATOR, run, _("share a list of runs with the project"))
     yield Act("attempt.save", Role.OPERATOR, run, _("have a checkpoint saved"))
     yield Act("checkpoint.verify", Role.OPERATOR, run, _("have a checkpoint verified"))

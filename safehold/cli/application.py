@@ -6,15 +6,19 @@ import typer
 from typer.main import get_command
 
 from safehold.cli import (
+    audit,
     cards,
     checkpoints,
     clusters,
     configs,
+    members,
     offline,
+    projects,
     rulebook,
     runs,
     search,
     service,
+    tokens,
     views,
 )
 
@@ -37,6 +41,10 @@ app.add_typer(runs.app, name="run", help="Runs.")
 app.add_typer(views.app, name="view", help="Lists of runs under a name.")
 app.add_typer(checkpoints.app, name="checkpoint", help="The checkpoint registry.")
 app.add_typer(clusters.app, name="cluster", help="Clusters in which runs can be launched.")
+app.add_typer(projects.app, name="project", help="Projects.")
+app.add_typer(members.app, name="member", help="Members of a project and their roles.")
+app.add_typer(tokens.app, name="token", help="Your own tokens.")
+app.add_typer(audit.app, name="audit", help="Who did what, and whether anybody changed that.")
 
 
 def command() -> Any:

@@ -1,0 +1,93 @@
+"""`safehold audit …`: who did what, and whether anybody changed that."""
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from safehold.api_client import ApiClient
+from safehold.cli.output import AsJson, call, lines, show, table
+
+app = typer.Typer(no_args_is_help=False)
+Project = Annotated[
+    str | None, typer.Option(help="Short name of a project; else all that you may read.")
+]
+Actor = Annotated[str, typer.Option(help="A user name.")]
+Action = Annotated[str, typer.Option(help="An act, or the noun that acts begin with: member.")]
+Object = Annotated[str, typer.Option(metavar="TYPE[:ID]", help="As run:41.")]
+Since = Annotated[str | None, typer.Option(help="At or after this time, ISO 8601.")]
+Until = Annotated[str | None, typer.Option(help="Before this time.")]
+
+
+@app.command("list")
+def list_entries(
+    project: Project = None, actor: Actor = "", action: Action = "", about: Object = "", since: Since = None,
+    until: Until = None, limit: int = 50, as_json: AsJson = False,
+) -> None:  # fmt: skip
+    """List the newest entries of the audit trail."""
+    filters = _filters(project, actor, action, about, since, until)
+    call(as_json, lambda client: client.page("audit", limit=limit, **filters), _print_list)
+
+
+@app.command()
+def export(
+    project: Project = None, actor: Actor = "", action: Action = "", about: Object = "", since: Since = None,
+    until: Until = None, form: Annotated[str, typer.Option("--format", help="jsonl or csv.")] = "jsonl",
+    output: Annotated[Path | None, typer.Option("-o", help="File; standard output when left out.")] = None,
+    as_json: AsJson = False,
+) -> None:  # fmt: skip
+    """Write the audit trail to a file, exactly as it is chained."""
+    filters = _filters(project, actor, action, about, since, until) | {"format": form}
+    with ApiClient.from_environment() as client:
+        parts = client.download("audit/export", **filters)
+        if output is None and not as_json:
+            for part in parts:
+                sys.stdout.buffer.write(part)
+            return
+        target = output or Path(f"audit.{form}")
+        with target.open("wb") as file:
+            size = sum(file.write(part) for part in parts)
+    show(
+        {"path": str(target), "size_bytes": size}, as_json, lambda: lines(f"{target}: {size} bytes")
+    )
+
+
+@app.command()
+def verify(
+    head: Annotated[
+        str, typer.Option(help="A digest noted earlier: it must still be in the chain.")
+    ] = "",
+    as_json: AsJson = False,
+) -> None:
+    """Have every digest computed anew; exit 1 where history was changed."""
+    call(as_json, lambda client: client.post("audit/verify", {"head": head}), _print_check)
+
+
+def _filters(
+    project: str | None, actor: str, action: str, about: str, since: str | None, until: str | None
+) -> dict[str, Any]:
+    kind, _, number = about.partition(":")
+    given = {
+        "project": project, "actor": actor, "action": action, "object_type": kind, "object_id": number,
+        "since": since, "until": until,
+    }  # fmt: skip
+    return {key: value for key, value in given.items() if value}
+
+
+def _print_list(page: dict[str, Any]) -> None:
+    rows = (
+        (one["id"], one["at"], one["actor"], one["action"], f"{one['object_type']} {one['object_id']}", _words(one["data"]))
+        for one in page["items"]
+    )  # fmt: skip
+    table(("no.", "at", "who", "act", "object", "what"), rows)
+
+
+def _words(data: dict[str, Any]) -> str:
+    return ", ".join(f"{key} {value}" for key, value in data.items() if value not in (None, "", []))
+
+
+def _print_check(check: dict[str, Any]) -> None:
+    lines(*(f"✗ entry {entry}: {words}" for entry, words in check["faults"]))
+    if not check["num_faults"]:
+        lines(f"{check['num_entries']} entries hold together.", f"head {check['head']}")

@@ -1,0 +1,58 @@
+"""`safehold member …`: who may do what in a project."""
+
+from typing import Annotated, Any
+
+import typer
+
+from safehold.cli.output import AsJson, call, lines, pairs, table
+
+app = typer.Typer(no_args_is_help=False)
+Slug = Annotated[str, typer.Argument(metavar="PROJECT", help="Short name of the project.")]
+Username = Annotated[str, typer.Argument(metavar="USER", help="User name.")]
+
+
+@app.command("list")
+def list_members(slug: Slug, limit: int = 200, as_json: AsJson = False) -> None:
+    """List the members of a project with their roles."""
+    call(as_json, lambda client: client.page(f"projects/{slug}/members", limit=limit), _print_list)
+
+
+@app.command()
+def add(
+    slug: Slug,
+    username: Username,
+    role: Annotated[str, typer.Option(help="viewer, operator, approver or admin.")] = "viewer",
+    as_json: AsJson = False,
+) -> None:
+    """Give somebody who has an account a role."""
+    body = {"username": username, "role": role}
+    call(as_json, lambda client: client.create(f"projects/{slug}/members", body), pairs)
+
+
+@app.command()
+def change(
+    slug: Slug,
+    username: Username,
+    role: Annotated[
+        str, typer.Argument(metavar="ROLE", help="viewer, operator, approver or admin.")
+    ],
+    as_json: AsJson = False,
+) -> None:
+    """Give a member another role."""
+    body = {"role": role}
+    call(as_json, lambda client: client.change(f"projects/{slug}/members", username, body), pairs)
+
+
+@app.command()
+def remove(slug: Slug, username: Username, as_json: AsJson = False) -> None:
+    """Take somebody out of a project."""
+    path = f"projects/{slug}/members/{username}"
+    call(as_json, lambda client: client.remove(path), lambda _: lines("Removed."))
+
+
+def _print_list(page: dict[str, Any]) -> None:
+    rows = (
+        (one["username"], one["name"], one["role"], "" if one["is_active"] else "closed")
+        for one in page["items"]
+    )
+    table(("user", "name", "role", "account"), rows)
