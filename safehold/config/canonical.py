@@ -12,6 +12,7 @@ from typing import Any
 from blake3 import blake3
 
 from safehold.config.schema import RunConfig
+from safehold.config.sections import Network
 
 
 def canonical_document(config: RunConfig) -> dict[str, Any]:
@@ -38,9 +39,14 @@ def config_hash(document: RunConfig | Mapping[str, Any]) -> str:
 
 
 def family_hash(document: RunConfig | Mapping[str, Any]) -> str:
-    """Return the name of the model family: the shape of the network, whatever it is trained on."""
+    """Return the name of the model family: the shape of the network, whatever it is trained on.
+
+    Fields at their defaults are left out, so that a field that a later version adds splits no family.
+    """
     plain = canonical_document(document) if isinstance(document, RunConfig) else document
-    return _digest(canonical_json(plain["network"]))
+    defaults = {name: info.default for name, info in Network.model_fields.items()}
+    shape = {name: value for name, value in plain["network"].items() if value != defaults.get(name)}
+    return _digest(canonical_json(shape))
 
 
 def _digest(text: str) -> str:

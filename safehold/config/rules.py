@@ -22,6 +22,34 @@ def heads_divide_hidden(config: RunConfig) -> Iterator[ConfigError]:
         yield ConfigError("network.heads", f"{heads} heads do not divide the hidden size {hidden}.")
 
 
+def kv_heads_divide_heads(config: RunConfig) -> Iterator[ConfigError]:
+    """Heads of keys and values are shared evenly: `kv_heads` divides `heads`."""
+    heads, shared = config.network.heads, config.network.kv_heads
+    if shared and heads % shared:
+        yield ConfigError(
+            "network.kv_heads", f"{shared} heads of keys and values do not divide {heads} heads."
+        )
+
+
+def experts_belong_to_a_mixture(config: RunConfig) -> Iterator[ConfigError]:
+    """Experts are told of a mixture only, and a token goes through one to all of them."""
+    network = config.network
+    told = network.experts or network.experts_per_token or network.shared_experts
+    if network.architecture == "dense" and told:
+        yield ConfigError(
+            "network.experts",
+            "A dense network has no experts.",
+            'Set network.architecture = "moe".',
+        )
+    elif network.experts_per_token > network.experts or (
+        network.experts and not network.experts_per_token
+    ):
+        yield ConfigError(
+            "network.experts_per_token",
+            f"A token cannot go through {network.experts_per_token} of {network.experts} experts.",
+        )
+
+
 def mix_sums_to_one(config: RunConfig) -> Iterator[ConfigError]:
     """The shares of `data.mix` sum to 1."""
     total = sum(config.data.mix.values())
@@ -172,6 +200,8 @@ def _steps(path: str, message: str, hint: str) -> ConfigError:
 
 RULES: tuple[Callable[[RunConfig], Iterator[ConfigError]], ...] = (
     heads_divide_hidden,
+    kv_heads_divide_heads,
+    experts_belong_to_a_mixture,
     mix_sums_to_one,
     batch_divides,
     nodes_divide_devices,

@@ -47,6 +47,26 @@ class Network(Section):
     tied: bool = describe(
         "Tied embeddings", "Input and output embedding are one matrix.", default=True
     )
+    kv_heads: int = describe(
+        "Heads of keys and values",
+        "Shared by the other heads; 0: as many as heads.",
+        default=0,
+        ge=0,
+    )
+    gated: bool = describe("Gated FFN", "Three matrices (SwiGLU) instead of two.", default=False)
+    experts: int = describe(
+        "Experts",
+        "Of a layer, that tokens are routed among; 0: dense, or not told.",
+        default=0,
+        ge=0,
+        le=100_000,
+    )
+    experts_per_token: int = describe(
+        "Experts per token", "That a token is routed to.", default=0, ge=0, le=100_000
+    )
+    shared_experts: int = describe(
+        "Shared experts", "That every token goes through.", default=0, ge=0, le=100_000
+    )
 
 
 class Data(Section):

@@ -8,7 +8,7 @@ from safehold.planning.compute import SECONDS_A_DAY, ComputeEstimate, estimate
 from safehold.planning.failures import REPORTED
 from safehold.planning.intervals import IntervalCost, assumed_save_seconds, costs
 from safehold.planning.memory import MemoryLedger, MemoryPlan, checkpoint_bytes, ledger
-from safehold.planning.network import Shape, parameter_count, starting_loss
+from safehold.planning.network import Shape, active_parameter_count, parameter_count, starting_loss
 
 ASSUMED_MFU = 0.4  # a common figure for dense networks on tuned clusters; replaced by what the smoke run measures
 
@@ -18,7 +18,7 @@ class RunPlan:
     """What a config asks for.
 
     Attributes:
-        parameters: N; None for a mixture of experts, whose shape the config does not give.
+        parameters: N; None for a mixture whose experts the config does not tell.
         tokens: D, seen in the whole run.
         compute: None while the peak of a device is unknown.
         checkpoint_room_bytes: The anchors kept and one being written.
@@ -76,24 +76,31 @@ def plan_run(
 
 
 def parameters_of(config: RunConfig) -> int | None:
-    """Return N of a dense network, None for a mixture of experts."""
+    """Return N, of a mixture with all its experts; None for one whose experts the config does not tell."""
+    shape = _shape(config)
+    return parameter_count(shape) if shape else None
+
+
+def _shape(config: RunConfig) -> Shape | None:
     network = config.network
-    if network.architecture == "moe":
+    if network.architecture == "moe" and not network.experts:
         return None
-    return parameter_count(
-        Shape(layers=network.layers, hidden=network.hidden, vocabulary=network.vocabulary,
-              ffn_multiple=network.ffn_multiple, tied=network.tied)
+    return Shape(
+        layers=network.layers, hidden=network.hidden, vocabulary=network.vocabulary,
+        ffn_multiple=network.ffn_multiple, tied=network.tied, gated=network.gated, heads=network.heads,
+        kv_heads=network.kv_heads, experts=network.experts, experts_per_token=network.experts_per_token,
+        shared_experts=network.shared_experts,
     )  # fmt: skip
 
 
 def _compute(
     config: RunConfig, parameters: int | None, tokens: int, mfu: float
 ) -> ComputeEstimate | None:
-    peak = config.compute.peak_tflops_per_device
-    if parameters is None or not peak:
+    peak, shape = config.compute.peak_tflops_per_device, _shape(config)
+    if parameters is None or shape is None or not peak:
         return None
     return estimate(
-        parameters=parameters,
+        parameters=active_parameter_count(shape),
         tokens=tokens,
         peak_tflops_per_device=peak,
         mfu=mfu,

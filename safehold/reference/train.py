@@ -190,6 +190,9 @@ def refuse_what_is_not_here(config: Mapping[str, Any]) -> None:
         ValueError: With the field and its value.
     """
     here = {
+        ("network", "architecture"): "dense",
+        ("network", "gated"): False,
+        ("network", "kv_heads"): 0,
         ("train", "method"): "full",
         ("train", "loss_scaling"): "dynamic",
         ("optimizer", "state_precision"): "fp32",

@@ -49,9 +49,9 @@ def _of_topic(rules: list[Rule], situation: Situation) -> Iterator[Finding]:
     ):
         yield unknown(
             f"{BY_NAME[rules[0].quantity].title}: which span holds depends on the number of parameters, and the shape "
-            "of a mixture of experts does not give it.",
+            "of a mixture without its number of experts does not give it.",
             evidence={"field": BY_NAME[rules[0].quantity].field, "topic": rules[0].topic},
-            advice="Hold it against the spans of the rulebook yourself.",
+            advice="Tell network.experts and network.experts_per_token.",
         )
     rule = deciding(rules, situation)
     if rule is None:

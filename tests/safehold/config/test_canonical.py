@@ -30,7 +30,7 @@ def test_the_hash_names_its_algorithm() -> None:
 def test_the_hash_is_stable_over_releases() -> None:
     assert (
         config_hash(make_config())
-        == "blake3:dd2ac51ca680529dd3839178865c675bf01fc41e268a7a9a7e1bb3b69f96a263"
+        == "blake3:e36f336d4470100194b5eef5f8ae9d6430014fa3b2cbd3cbf94579ca944c9f54"
     )
 
 
@@ -73,6 +73,13 @@ def test_the_family_is_the_shape_without_the_data() -> None:
     assert family_hash(make_config(data__path="/other", optimizer__lr=1e-4)) == plain
     assert family_hash(make_config(network__layers=3)) != plain
     assert family_hash(canonical_document(make_config())) == plain
+
+
+def test_a_field_that_a_later_version_adds_splits_no_family() -> None:
+    older = canonical_document(make_config())
+    del older["network"]["kv_heads"]
+    assert family_hash(older) == family_hash(make_config())
+    assert family_hash(make_config(network__kv_heads=2)) != family_hash(make_config())
 
 
 def test_toml_reads_back_as_the_same_document() -> None:

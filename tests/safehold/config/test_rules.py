@@ -12,6 +12,17 @@ from tests.safehold.documents import make_document
     ("changes", "path"),
     [
         ({"network__heads": 3}, "network.heads"),
+        ({"network__kv_heads": 3}, "network.kv_heads"),
+        ({"network__experts": 8}, "network.experts"),
+        ({"network__architecture": "moe", "network__experts": 8}, "network.experts_per_token"),
+        (
+            {
+                "network__architecture": "moe",
+                "network__experts": 8,
+                "network__experts_per_token": 9,
+            },
+            "network.experts_per_token",
+        ),
         ({"data__mix": {"web": 0.5, "code": 0.4}}, "data.mix"),
         ({"train__accumulation": 3}, "train.global_batch"),
         ({"compute__devices": 16}, "train.global_batch"),

@@ -165,3 +165,14 @@ def test_a_size_that_is_not_known_is_told_and_never_passes_in_silence() -> None:
     config = make_config(network__architecture="moe")
     found = list(written().judge("warmup", Situation(config=config)))
     assert "unknown" in {one.severity for one in found}
+
+
+def test_a_mixture_that_tells_its_experts_has_a_size() -> None:
+    mixture = {
+        "network__architecture": "moe",
+        "network__experts": 64,
+        "network__experts_per_token": 6,
+    }
+    found = judged("warmup", "warmup", B1 | mixture, optimizer__warmup_steps=100, **LONG)
+    assert found is not None
+    assert (found.severity, found.evidence["rule"]) == ("warn", "warmup.pretrain_10b")
