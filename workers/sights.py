@@ -10,6 +10,7 @@ from django.utils import timezone
 from controlplane.common.errors import SafeholdError
 from runs.models import Attempt, Event, Sight
 from runs.services import events, sights
+from runs.services.attempt_tokens import known_token
 from runs.states import LIVE_STATES
 from safehold.findings import Finding, fail
 from workers import specs
@@ -89,7 +90,7 @@ def _compare(attempt: Attempt, launcher: Shows, shown: Shown) -> None:
 
 def _differences(attempt: Attempt, launcher: Shows) -> Sequence[Finding]:
     try:
-        spec = specs.spec_of(attempt)
+        spec = specs.spec_of(attempt, token=known_token(attempt))
     except LauncherError as error:  # what is stored is itself no longer what was launched
         evidence = {"field": "config", "where": "the record of the config"}
         return [fail(error.message, code=CODE, evidence=evidence, advice=error.hint)]

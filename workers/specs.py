@@ -20,8 +20,12 @@ _DEFAULT_COMMAND = ("-m", "safehold.reference.train")
 PREVIEW_NAME = "safehold-preview"
 
 
-def spec_of(attempt: Attempt) -> LaunchSpec:
+def spec_of(attempt: Attempt, *, token: str | None = None) -> LaunchSpec:
     """Return the spec; the same on every call, so a submit that is repeated repeats the same.
+
+    Args:
+        attempt: Any.
+        token: Its token, for whoever must not replace one that cannot be derived any more.
 
     Raises:
         LauncherError: The stored document is not the one that its digest names, or a production config is not
@@ -39,7 +43,7 @@ def spec_of(attempt: Attempt) -> LaunchSpec:
         name=attempt.name,
         run_id=run.pk,
         attempt=attempt.number,
-        token=token_of(attempt),
+        token=token_of(attempt) if token is None else token,
         resume_from=start.get("path"),
         is_fork=bool(start) and start.get("run") != run.pk,
         asked_at=attempt.requested_at.timestamp(),

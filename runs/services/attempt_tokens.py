@@ -30,10 +30,16 @@ def token_of(attempt: Attempt) -> str:
 
     Where the secret key was changed since, the old token can no longer be derived: a new one replaces it.
     """
+    return known_token(attempt) or issue_token(attempt=attempt)
+
+
+def known_token(attempt: Attempt) -> str:
+    """Return the token, or an empty text where it can no longer be derived; changes nothing.
+
+    For whoever only compares: to replace the token of a living attempt would cut its trainer off.
+    """
     token = derive(run_id=attempt.run_id, number=attempt.number, salt=attempt.token_salt)
-    if tokens.hash_token(token) != attempt.token_hash:
-        return issue_token(attempt=attempt)
-    return token
+    return token if tokens.hash_token(token) == attempt.token_hash else ""
 
 
 @transaction.atomic

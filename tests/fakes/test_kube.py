@@ -161,6 +161,48 @@ def test_a_foreground_deletion_waits_for_the_pods(cluster, batch, core):
     assert batch.list_namespaced_job("team").items == []
 
 
+def test_a_pod_is_kept_until_its_job_has_counted_it(cluster, batch, core):
+    batch.create_namespaced_job("team", job())
+    cluster.tick()
+    (pod,) = cluster.list("pods")
+    assert pod["metadata"]["finalizers"] == ["batch.kubernetes.io/job-tracking"]
+    core.delete_namespaced_pod(pod["metadata"]["name"], "team", grace_period_seconds=0)
+    (kept,) = cluster.list("pods")
+    assert kept["metadata"]["deletionGracePeriodSeconds"] == 0
+    cluster.tick()
+    assert pod["metadata"]["name"] not in {p["metadata"]["name"] for p in cluster.list("pods")}
+
+
+@pytest.mark.parametrize(
+    ("path", "change"),
+    [
+        ("spec.parallell", lambda j: j["spec"].update(parallell=1)),
+        ("spec.template.spec.containers[0].imag", lambda j: _container(j).update(imag="x")),
+        ("spec.template.spec.containers[0].env[0].valeu",
+         lambda j: _container(j).update(env=[{"name": "A", "valeu": "x"}])),
+    ],
+)  # fmt: skip
+def test_an_unknown_field_is_found_at_any_depth(cluster, path, change):
+    sent = job()
+    change(sent)
+    place = "/apis/batch/v1/namespaces/team/jobs"
+    status, body = raw(cluster, "POST", f"{place}?fieldValidation=Strict", sent)
+    assert (status, body["reason"]) == (400, "BadRequest")
+    assert f'unknown field "{path}"' in body["message"]
+    assert raw(cluster, "POST", place, sent)[0] == 201, "a lenient server drops it"
+
+
+def test_a_value_of_another_type_is_refused(cluster):
+    sent = job()
+    _container(sent)["env"] = [{"name": "A", "value": 1}]
+    status, body = raw(cluster, "POST", "/apis/batch/v1/namespaces/team/jobs", sent)
+    assert (status, body["reason"]) == (400, "BadRequest")
+
+
+def _container(sent):
+    return sent["spec"]["template"]["spec"]["containers"][0]
+
+
 def test_a_wrong_uid_precondition_is_a_conflict(cluster, batch):
     batch.create_namespaced_job("team", job())
     with pytest.raises(client.ApiException, match="the UID in the precondition") as caught:

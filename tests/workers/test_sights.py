@@ -118,6 +118,15 @@ def test_what_was_started_and_left_alone_never_drifts(attempt, launcher, cluster
         assert launcher.drift(specs.spec_of(attempt)) == []
 
 
+def test_a_look_replaces_no_token_that_cannot_be_derived_any_more(attempt, launcher, settings):
+    before = attempt.token_hash
+    settings.SECRET_KEY = "another"
+    sights.keep(attempt, launcher)
+    attempt.refresh_from_db()
+    assert attempt.token_hash == before
+    assert attempt.sight.drift == []
+
+
 def test_a_cluster_out_of_sight_holds_nothing_up(attempt, launcher, cluster):
     cluster.server.stop()
     sights.keep(attempt, launcher)

@@ -339,7 +339,8 @@ class _Handler(BaseHTTPRequestHandler):
         if policy == "Foreground":
             finalizers.append("foregroundDeletion")
         if resource.plural == "pods":
-            grace = options.get("gracePeriodSeconds")
+            grace = options.get("gracePeriodSeconds", request.query.get("gracePeriodSeconds"))
+            grace = None if grace is None else int(grace)
             if grace is None:
                 grace = held["spec"].get("terminationGracePeriodSeconds", 30)
             if grace == 0 or not held["spec"].get("nodeName"):
