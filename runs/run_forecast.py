@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from runs import cluster_history, evaluations, results
 from runs.card_export import result_document
-from runs.estimates import finite
+from runs.estimate_documents import finite
 from runs.ingest.facts import LOSS_NAMES
 from runs.metricstore.reading import Range, gather
 from runs.models import Attempt, Run
@@ -40,6 +40,7 @@ def context(run: Run) -> dict[str, Any]:
         "result": results.result_of(run),
         "reforecast": forecast_of(run),
         "start_of_run": start_of(run),
+        "missed_base": missed_base(run),
     }
 
 
@@ -51,6 +52,7 @@ def document_of(run: Run) -> dict[str, Any]:
         "acceptance": result_document(result) if result else None,
         "forecast": finite(_document(found)) if found else None,
         "start": asdict(start) if start else None,
+        "missed_base": missed_base(run),
     }
 
 
@@ -70,6 +72,12 @@ def forecast_of(run: Run, now: datetime | None = None) -> Reforecast | None:
         save_seconds=history.save_seconds or (stated.save_seconds if stated else 0),
         planned_days=planned.wall_days if planned else None,
     )  # fmt: skip
+
+
+def missed_base(run: Run) -> int | None:
+    """Return the base checkpoint of the card where the run did not begin from it: its script has to load it."""
+    base = read_card(run.card.data).base_checkpoint if run.card else 0
+    return base if base and (run.start_checkpoint or {}).get("id") != base else None
 
 
 def start_of(run: Run) -> StartOfRun | None:

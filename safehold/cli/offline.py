@@ -136,7 +136,7 @@ def _plan_words(planned: RunPlan) -> dict[str, object]:
     if planned.memory:
         memory = planned.memory
         words["memory per device"] = (
-            f"{_gb(memory.before_activations_bytes)} + {_gb(memory.activations_bytes)} activations"
+            f"{_gb(memory.before_activations_bytes)} + {_gb(memory.activations_bytes + memory.casts_bytes)} activations"
             f" = {_gb(memory.total_bytes)} ({memory.fit})"
         )
         words["checkpoint"] = (

@@ -12,7 +12,8 @@ from safehold.config import parse_as
 from safehold.config.base import Prose, Section, Text, as_tuple, describe
 from safehold.config.errors import ConfigInvalid
 from safehold.planning import card_rules
-from safehold.planning.card_sections import CardCompute, CardData, CardNetwork, CardPlan
+from safehold.planning.card_plan import CardPlan
+from safehold.planning.card_sections import CardCompute, CardData, CardNetwork
 
 
 class Acceptance(Section):

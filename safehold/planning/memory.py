@@ -65,7 +65,13 @@ class MemoryPlan:
 
 @dataclass(frozen=True, kw_only=True)
 class MemoryLedger:
-    """Bytes on one device: the one with most to hold."""
+    """Bytes on one device: the one with most to hold.
+
+    Attributes:
+        casts_bytes: 16-bit copies of the weights that autocast makes in the forward pass and keeps to the end of the
+            backward pass.
+        holds_gradients: Gradients are there during the forward pass too.
+    """
 
     weights_bytes: float
     gradients_bytes: float
@@ -73,6 +79,7 @@ class MemoryLedger:
     master_bytes: float
     activations_bytes: float
     capacity_bytes: float
+    casts_bytes: float = 0
     holds_gradients: bool = True
 
     @property
@@ -83,7 +90,7 @@ class MemoryLedger:
     @property
     def total_bytes(self) -> float:
         """Return everything counted."""
-        return self.before_activations_bytes + self.activations_bytes
+        return self.before_activations_bytes + self.activations_bytes + self.casts_bytes
 
     @property
     def peak_bytes(self) -> float:
@@ -120,7 +127,8 @@ def ledger(plan: MemoryPlan) -> MemoryLedger:
         gradients_bytes=local * gradient_bytes / _shards(plan, 2),
         moments_bytes=local * moment_bytes(plan.optimizer, plan.hidden) / _shards(plan, 1),
         master_bytes=local * MASTER_BYTES / _shards(plan, 1) if needs_master else 0,
-        activations_bytes=_activations(plan) + _cast_bytes(plan),
+        activations_bytes=_activations(plan),
+        casts_bytes=_cast_bytes(plan),
         capacity_bytes=plan.capacity_bytes,
         # Reducers of data parallelism keep their buckets too.
         holds_gradients=plan.accumulation > 1 or plan.data_parallel > 1,
@@ -163,7 +171,6 @@ def _kept(plan: MemoryPlan) -> Precision:
 
 
 def _cast_bytes(plan: MemoryPlan) -> float:
-    """Return the copies of the weights that autocast makes for the forward pass and keeps for the backward pass."""
     if not plan.autocast or plan.precision == "fp32":
         return 0
     return _local(plan) * VALUE_BYTES[plan.precision] / _shards(plan, 3)

@@ -119,3 +119,14 @@ def test_results_are_shown_metric_by_metric(
     assert "not accepted so far" in said
     assert "not measured" in said
     assert "not accepted so far" in safehold("run", "forecast", run.pk)
+
+
+def test_a_launch_without_agreements_is_refused_with_what_lacks(
+    safehold: Callable[..., str], operator: Api, project: Any, document: Any
+) -> None:
+    card = make_card(operator.user, project, acceptance=[])
+    config = operator.post("configs", {"document": document(), "card": card.pk}).json()
+    run = read(safehold("run", "create", config["id"], "--json"))
+    said = safehold("run", "launch", run["id"], code=1)
+    assert "CARD-3.agreements" in said
+    assert "It lacks the acceptance metrics." in said

@@ -88,7 +88,9 @@ def test_autocast_keeps_weights_and_gradients_in_fp32_and_casts_for_the_step() -
     cast = ledger(replace(plain, autocast=True))
     assert (cast.weights_bytes, cast.gradients_bytes, cast.master_bytes) == (28e9, 28e9, 0)
     layers = 2048 * 4096 * 32 * (34 + 16)
-    assert cast.activations_bytes == layers + 14e9
+    assert (cast.activations_bytes, cast.casts_bytes) == (layers, 14e9)
+    assert cast.total_bytes == 28e9 + 28e9 + 56e9 + layers + 14e9
+    assert cast.peak_bytes == cast.total_bytes - layers
 
 
 def test_plain_torch_keeps_more_than_fused_kernels() -> None:

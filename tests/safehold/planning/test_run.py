@@ -16,9 +16,7 @@ def test_the_plan_of_a_config() -> None:
 
 
 def test_accumulation_makes_the_micro_batch_smaller() -> None:
-    plain = {"train__precision": "fp32"}  # the casts of autocast do not depend on the batch
-    whole = plan_run(make_config(**plain))
-    half = plan_run(make_config(**plain, train__accumulation=2))
+    whole, half = plan_run(make_config()), plan_run(make_config(train__accumulation=2))
     assert whole.memory is not None
     assert half.memory is not None
     assert whole.memory.activations_bytes == 2 * half.memory.activations_bytes
