@@ -93,7 +93,7 @@ def _sections(data: Mapping[str, Any]) -> list[str]:
         rows = [
             (spec.title, f"{_value(values.get(path))} {spec.unit}".strip())
             for path, spec in _SPECS.items()
-            if spec.section == section and _is_known(values.get(path), data, path)
+            if spec.section == section and _is_known(values.get(path))
         ]
         rows += [
             (f"Domain {name}", f"{tokens:,} tokens")
@@ -103,8 +103,9 @@ def _sections(data: Mapping[str, Any]) -> list[str]:
     return found
 
 
-def _is_known(value: Any, data: Mapping[str, Any], path: str) -> bool:
-    return value not in (None, "", 0, 0.0, [], {}) or value is False
+def _is_known(value: Any) -> bool:
+    """Say whether a field was filled in; a flag always says something."""
+    return isinstance(value, bool) or value not in (None, "", 0, [], {})
 
 
 def _value(value: Any) -> str:
