@@ -52,6 +52,7 @@ class LaunchForm(forms.Form):
             for _path, one in agreements.findings(card=config.card, config=config):
                 self.add_error("config", f"{one.message} {one.advice}")
             change = changes.against_parent(config)
-            if change is not None and change.more_than_one and not found.get("reason", "").strip():
+            why = found.get("reason", "").strip() or changes.reason_of_pilot(config)
+            if change is not None and change.more_than_one and not why:
                 self.add_error("reason", _("Say why more than one variable changes at once."))
         return found

@@ -45,10 +45,20 @@ def record(*, run: Run, user: User, reason: str = "") -> RunChange | None:
         run=run, parent_config=before, num_factors=found.num_factors,
         factors=[asdict(factor) for factor in found.factors],
     )  # fmt: skip
-    if reason.strip():
-        give_reason(run=run, user=user, reason=reason)
+    why = reason.strip() or (reason_of_pilot(run.config) if run.parent is None else "")
+    if why:
+        give_reason(run=run, user=user, reason=why)
         made.refresh_from_db()
     return made
+
+
+def reason_of_pilot(config: Config) -> str:
+    """Return why the config of a pilot differs in many things at once: it was shrunk from another card's."""
+    card = config.card
+    if card is None or not card.pilot or config.parent is None:
+        return ""
+    is_shrunk = card.parent_id is not None and config.parent.card_id == card.parent_id
+    return f"{card.get_pilot_display()} of the card {card.parent}." if is_shrunk else ""
 
 
 @transaction.atomic

@@ -87,5 +87,6 @@ def _page(
         "launcher": form["launcher"].value() or "", "blocking": reports.blocking(blocked) if blocked else [],
         "report": chosen.preflight_reports.first() if chosen else None,
         "change": changes.against_parent(chosen) if chosen else None,
+        "reason": form["reason"].value() or (changes.reason_of_pilot(chosen) if chosen else ""),
     }  # fmt: skip
     return render(request, "runs/launch_form.html", context, status=status)
