@@ -6,4 +6,4 @@ class CommonConfig(AppConfig):
     label = "common"
 
     def ready(self) -> None:
-        from controlplane.common import sign_ins  # noqa: F401  (its receivers)
+        from controlplane.common import checks, sign_ins  # noqa: F401  (they register themselves)
