@@ -1,20 +1,14 @@
 """The stories that every cluster must tell the same: subclass with a `ground` fixture."""
 
-import copy
-
 import pytest
 
+from runs.models import Attempt, Sight
 from runs.services import runs
+from tests.cluster import many
 from tests.cluster.ground import QUOTA_NAME, Ground
 from tests.cluster.trainings import document, fork, launch
 from tests.waiting import wait_until
-from tests.workers.kube.test_objects import spec
 from workers.kube.errors import KubeError
-from workers.kube.forms import FORMS
-from workers.kube.kinds import JOB
-from workers.kube.objects import Place
-from workers.launchers.base import Presence
-from workers.launchers.kubernetes import options_of
 
 STEPS = 240
 MANY = 64
@@ -113,24 +107,29 @@ class ClusterStories:
         training.stop()
         assert sorted(training.losses()) == list(range(1, len(training.losses()) + 1))
 
-    def test_a_job_of_many_indexes_is_judged_as_one(self, ground: Ground):
-        # Its pods ask for no devices and run something short: 64 trainings would prove no more.
-        name, launcher = "safehold-r999999-a1", ground.launcher
-        place = Place(namespace=ground.namespace, owner=ground.cluster.owner, image="")
-        options = options_of({"kubernetes": {"image": ground.cluster.image, "shared_memory": ""}})
-        many = spec(name=name, run_id=999_999, attempt=1, nodes=MANY, devices=MANY)
-        job = copy.deepcopy(FORMS["job"].build(many, options, place))
-        container = job["spec"]["template"]["spec"]["containers"][0]
-        container |= {"command": ["python", "-c", "pass"], "resources": {}, "env": []}
-        ground.kube.create(JOB, ground.namespace, job)
+    def test_many_pods_of_one_job_report_and_are_judged_as_one(self, ground: Ground):
+        attempt = many.start(ground, MANY)
         try:
             wait_until(
-                lambda: launcher.observe(name, {}).presence is Presence.EXITED, 300,
-                lambda: str(launcher.observe(name, {})), every=1.0,
-            )  # fmt: skip
-            look = launcher.look(name)
-            assert look.observation.exit is not None
-            assert look.observation.exit["outcome"] == "finished"
-            assert sorted(pod.index for pod in look.pods) == list(range(MANY))
+                lambda: _again(attempt).is_over, 500, lambda: _told(ground, attempt), every=1.0
+            )
+            ended = _again(attempt)
+            assert (ended.outcome, ended.reason) == ("finished", "All ranks finished.")
+            rows = Sight.objects.get(attempt=attempt).pods["rows"]
+            assert sorted(row["index"] for row in rows) == list(range(MANY))
+            assert {row["exit_code"] for row in rows} == {0}
+            journals = dict(attempt.journals.values_list("rank", "acked_seq"))
+            assert sorted(journals) == list(range(MANY)), f"{journals}"
+            assert min(journals.values()) >= many.STEPS
         finally:
-            launcher.clean(name)
+            ground.launcher.clean(attempt.name)
+
+
+def _again(attempt: Attempt) -> Attempt:
+    return Attempt.objects.get(pk=attempt.pk)
+
+
+def _told(ground: Ground, attempt: Attempt) -> str:
+    again = _again(attempt)
+    seen = ground.launcher.observe(attempt.name, {})
+    return f"{again.state} {again.reason} {again.journals.count()} journals; {seen}"
