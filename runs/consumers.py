@@ -13,6 +13,7 @@ from channels.db import database_sync_to_async
 from channels.generic.websocket import AsyncWebsocketConsumer
 
 from controlplane.common import access as rights
+from controlplane.common import sign_ins
 from controlplane.common.errors import SafeholdError
 from controlplane.common.rights import READ
 from runs import access, live
@@ -23,35 +24,43 @@ PACE_SECONDS = 0.1
 ROW_PACE_SECONDS = 0.5
 # A subscription names so many metrics at most; the page has fewer panels.
 MAX_NAMES = 1000
+CLOSED_SIGNED_OUT = 4401
 CLOSED_FORBIDDEN = 4403
+# So long an open page may go on after its person was signed out, or lost the project.
+RECHECK_SECONDS = 30.0
 
 
 class PacedConsumer(AsyncWebsocketConsumer):
     """Sends what `take()` gives, no more often than the pace; `poke()` says that there is something."""
 
     group = ""
+    project_id = 0
     pace_seconds = PACE_SECONDS
 
     async def connect(self) -> None:
         self._poked = asyncio.Event()
-        self._sender: asyncio.Task[None] | None = None
+        self._tasks: list[asyncio.Task[None]] = []
         try:
             await database_sync_to_async(self.check)()
         except SafeholdError:
+            is_known = self.scope["user"].is_authenticated
             await self.accept()
-            await self.close(code=CLOSED_FORBIDDEN)
+            await self.close(code=CLOSED_FORBIDDEN if is_known else CLOSED_SIGNED_OUT)
             return
         await self.channel_layer.group_add(self.group, self.channel_name)
         await self.accept()
-        self._sender = asyncio.create_task(self._send_paced())
+        self._tasks = [
+            asyncio.create_task(each) for each in (self._send_paced(), self._check_again())
+        ]
 
     async def disconnect(self, code: int) -> None:
-        if self._sender is not None:
-            self._sender.cancel()
+        for task in self._tasks:
+            task.cancel()
+        if self._tasks:
             await self.channel_layer.group_discard(self.group, self.channel_name)
 
     def check(self) -> None:
-        """Name the group; raise where the person may not see it. Runs in a thread."""
+        """Name the group and the project; raise where the person may not see it. Runs in a thread."""
         raise NotImplementedError
 
     def take(self) -> list[dict[str, Any]]:
@@ -60,6 +69,20 @@ class PacedConsumer(AsyncWebsocketConsumer):
 
     def poke(self) -> None:
         self._poked.set()
+
+    async def _check_again(self) -> None:
+        """Close the socket, with the reason, once its person may no longer look."""
+        code = 0
+        while not code:
+            await asyncio.sleep(RECHECK_SECONDS)
+            code = await database_sync_to_async(self._why_closed)()
+        await self.close(code=code)
+
+    def _why_closed(self) -> int:
+        user = sign_ins.person_of(self.scope)
+        if user is None:
+            return CLOSED_SIGNED_OUT
+        return 0 if rights.may(user, self.project_id, READ) else CLOSED_FORBIDDEN
 
     async def _send_paced(self) -> None:
         while True:
@@ -76,7 +99,7 @@ class RunConsumer(PacedConsumer):
 
     def check(self) -> None:
         run = access.run_for(self.scope["user"], self.scope["url_route"]["kwargs"]["run_id"])
-        self.group = live.run_group(run.pk)
+        self.group, self.project_id = live.run_group(run.pk), run.project_id
         self.watch = RunWatch()
 
     def take(self) -> list[dict[str, Any]]:
@@ -104,9 +127,9 @@ class ProjectConsumer(PacedConsumer):
     pace_seconds = ROW_PACE_SECONDS
 
     def check(self) -> None:
-        project_id = self.scope["url_route"]["kwargs"]["project_id"]
-        rights.require(self.scope["user"], project_id, READ)
-        self.group = live.project_group(project_id)
+        self.project_id = self.scope["url_route"]["kwargs"]["project_id"]
+        rights.require(self.scope["user"], self.project_id, READ)
+        self.group = live.project_group(self.project_id)
         self.rows: dict[str, dict[str, Any]] = {}
 
     def take(self) -> list[dict[str, Any]]:

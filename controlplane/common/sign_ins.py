@@ -1,7 +1,7 @@
 """Sign-ins of browsers: noted so that a person can list and end them; each ends after its time."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import timedelta
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
@@ -12,6 +12,7 @@ from django.contrib.auth.middleware import LoginRequiredMiddleware
 from django.contrib.auth.models import AnonymousUser
 from django.contrib.auth.signals import user_logged_in, user_logged_out
 from django.contrib.auth.views import redirect_to_login
+from django.contrib.sessions.models import Session
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_ipv46_address
 from django.dispatch import receiver
@@ -75,6 +76,20 @@ class SignIns:
             )
             request.session[SEEN_AT] = now
         return self.get_response(request)
+
+
+def person_of(scope: Mapping[str, Any]) -> User | None:
+    """Return the person of an open socket as the database knows them now; None once they are signed out."""
+    session = scope.get("session")
+    if session is not None:
+        began_at = session.get(BEGAN_AT, time.time())
+        is_too_old = time.time() - began_at > settings.SAFEHOLD_SESSION_LONGEST_SECONDS
+        known = Session.objects.filter(
+            session_key=session.session_key, expire_date__gt=timezone.now()
+        )
+        if is_too_old or not known.exists():
+            return None
+    return User.objects.filter(pk=scope["user"].pk, is_active=True).first()
 
 
 class SignInRequired(LoginRequiredMiddleware):

@@ -4,5 +4,6 @@ import "./auto_submit.js";
 import "./confirm.js";
 import "./keyboard.js";
 import "./menus.js";
+import "./signed_out.js";
 import "./theme_toggle.js";
 import "./times.js";

@@ -11,12 +11,7 @@ function announce(word, status = "") {
 }
 document.addEventListener("htmx:responseError", (event) => {
   const { status } = event.detail.xhr;
+  if (status === 401) { document.dispatchEvent(new CustomEvent("safehold:signed-out")); return; }
   announce(status === 0 ? "unreachable" : "answered", status);
 });
 document.addEventListener("htmx:sendError", () => announce("unreachable"));
-// A session that has ended redirects to the sign-in page: that is a page, not a part of one.
-document.addEventListener("htmx:beforeSwap", (event) => {
-  if (!event.detail.xhr.responseURL.startsWith(`${location.origin}/sign-in`)) return;
-  event.detail.shouldSwap = false;
-  location.reload();
-});

@@ -1,6 +1,7 @@
 // A WebSocket that comes back: grows its waits, spreads them, and tells since when it has been away.
 const FIRST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 15000;
+const SIGNED_OUT = 4401;
 const FORBIDDEN = 4403; // coming back would not help
 
 export class LiveSocket {
@@ -32,7 +33,10 @@ export class LiveSocket {
       this.handlers.onOpen?.();
     };
     this.socket.onmessage = (event) => this.handlers.onMessage(JSON.parse(event.data));
-    this.socket.onclose = (event) => { if (event.code !== FORBIDDEN) this.#lost(); };
+    this.socket.onclose = (event) => {
+      if (event.code === SIGNED_OUT) document.dispatchEvent(new CustomEvent("safehold:signed-out"));
+      if (event.code !== FORBIDDEN) this.#lost();
+    };
   }
 
   #lost() {

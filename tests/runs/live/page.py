@@ -5,6 +5,7 @@ from typing import Any
 
 from asgiref.testing import ApplicationCommunicator
 from channels.routing import URLRouter
+from django.contrib.auth.models import AnonymousUser
 
 from controlplane.common.models import User
 from runs.routing import websocket_urlpatterns
@@ -13,10 +14,10 @@ from runs.routing import websocket_urlpatterns
 class Page:
     """One open socket of one person."""
 
-    def __init__(self, path: str, user: User) -> None:
+    def __init__(self, path: str, user: User | AnonymousUser, session: Any = None) -> None:
         scope = {
             "type": "websocket", "path": path, "query_string": b"", "headers": [], "subprotocols": [],
-            "user": user,
+            "user": user, **({"session": session} if session is not None else {}),
         }  # fmt: skip
         self.application = ApplicationCommunicator(URLRouter(websocket_urlpatterns), scope)
 

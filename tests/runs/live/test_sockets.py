@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 from channels.db import database_sync_to_async
+from django.contrib.auth.models import AnonymousUser
+from django.contrib.sessions.backends.db import SessionStore
 
 from controlplane.common.models import Role, User
 from runs import live
@@ -56,6 +58,41 @@ def test_an_outsider_is_sent_away(run: Run) -> None:
         return int((await page.output())["code"])
 
     assert asyncio.run(story()) == 4403
+
+
+def test_a_stranger_is_told_to_sign_in(run: Run) -> None:
+    async def story() -> int:
+        page = await Page(f"/ws/runs/{run.pk}/", AnonymousUser()).open()
+        return int((await page.output())["code"])
+
+    assert asyncio.run(story()) == 4401
+
+
+@pytest.mark.parametrize(
+    ("change", "code"), [("session", 4401), ("closed", 4401), ("removed", 4403)]
+)
+def test_an_open_socket_ends_with_the_right_to_look(
+    run: Run, viewer: User, monkeypatch: pytest.MonkeyPatch, change: str, code: int
+) -> None:
+    monkeypatch.setattr("runs.consumers.RECHECK_SECONDS", 0.1)
+    session = SessionStore()
+    session.create()
+
+    def end() -> None:
+        if change == "session":
+            session.delete()
+        elif change == "closed":
+            User.objects.filter(pk=viewer.pk).update(is_active=False)
+        else:
+            viewer.memberships.all().delete()
+
+    async def story() -> int:
+        page = await Page(f"/ws/runs/{run.pk}/", viewer, session).open()
+        await asyncio.sleep(0.5)
+        await in_thread(end)
+        return int((await page.output())["code"])
+
+    assert asyncio.run(story()) == code
 
 
 def test_a_stored_batch_reaches_those_who_chose_its_metric(run: Run, viewer: User) -> None:

@@ -1,0 +1,46 @@
+// A session that ended under an open page: the person signs in again in another tab and goes on here; nothing typed is lost.
+const dialog = document.querySelector("[data-signed-out]");
+const CHECK_AFTER_MS = 60000; // a form that was open for less is sent without asking first
+let heardAt = Date.now();
+
+const isSignedIn = async () => {
+  const answer = await fetch("/session", { headers: { "HX-Request": "true" } }).catch(() => null);
+  return answer === null || answer.status !== 401; // no answer is another trouble, told by whoever asks next
+};
+
+// A new session has a new token; the forms of this page hold the old one.
+function renewTokens() {
+  const token = document.cookie.match(/(?:^|; )csrftoken=([^;]+)/)?.[1];
+  if (!token) return;
+  for (const field of document.querySelectorAll("input[name=csrfmiddlewaretoken]")) field.value = token;
+}
+
+async function goOn() {
+  if (!(await isSignedIn())) return;
+  renewTokens();
+  heardAt = Date.now();
+  dialog.close();
+}
+
+function tell() {
+  if (!dialog.open) dialog.showModal();
+}
+
+if (dialog) {
+  document.addEventListener("safehold:signed-out", tell);
+  document.addEventListener("htmx:afterRequest", (event) => { if (event.detail.successful) heardAt = Date.now(); });
+  dialog.querySelector("[data-go-on]").addEventListener("click", goOn);
+  // Back from the other tab.
+  document.addEventListener("visibilitychange", () => { if (!document.hidden && dialog.open) goOn(); });
+  // A plain form would leave the page, and with it what was typed.
+  document.addEventListener("submit", async (event) => {
+    const form = event.target;
+    const isPlain = form.method === "post" && !form.hasAttribute("hx-post") && !form.hasAttribute("hx-boost");
+    if (event.defaultPrevented || !isPlain || Date.now() - heardAt < CHECK_AFTER_MS) return;
+    event.preventDefault();
+    const { submitter } = event;
+    if (!(await isSignedIn())) return tell();
+    heardAt = Date.now();
+    form.requestSubmit(submitter);
+  });
+}
