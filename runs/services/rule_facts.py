@@ -49,6 +49,15 @@ def judge_typed(*, config: RunConfig, project_id: int, parent: Config | None) ->
     return [one for one in found if one.severity != "pass" and "field" in one.evidence]
 
 
+def judge_stored(config: Config) -> list[dict[str, Any]]:
+    """Return what the rules say of a stored config, for its page; what passes is left out."""
+    typed = read(config)
+    if typed is None:
+        return []
+    found = judge_typed(config=typed, project_id=config.project_id, parent=config.parent)
+    return [one.to_dict() for one in found]
+
+
 def read(config: Config | None) -> RunConfig | None:
     """Return a stored config as the schema of today reads it; None where it does not."""
     try:

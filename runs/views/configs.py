@@ -105,6 +105,7 @@ def config_detail(request: HttpRequest, config_id: int) -> HttpResponse:
         "reports": config.preflight_reports.all()[:5],
         "can_change": may(user, config.project_id, "config.freeze"),
         "change": changes.between(config.parent, config) if config.parent else None,
+        "findings": rule_facts.judge_stored(config),
         **_approval_context(user, config),
     }
     return render(request, "runs/config_detail.html", context)

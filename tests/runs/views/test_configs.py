@@ -204,3 +204,29 @@ def test_a_file_that_cannot_be_read_is_told(
 ) -> None:
     page = people.operator.post("/configs/new/", {"file": SimpleUploadedFile(name, content)})
     assert words in page.content.decode()
+
+
+def test_the_list_is_filtered_and_asks_few_questions(
+    people: People,
+    config: Config,
+    documents: Callable[..., dict[str, Any]],
+    django_assert_max_num_queries: Any,
+) -> None:
+    for number in range(8):
+        configs.create_config(
+            user=people.operator_user, project=people.project, document=documents(name=f"c{number}", kind="production")
+        )  # fmt: skip
+    with django_assert_max_num_queries(12):
+        page = people.viewer.get("/configs/?kind=experiment").content.decode()
+    assert page.count("data-row-link") == 1
+    assert "data-row-link" not in people.viewer.get("/configs/?approval=approved").content.decode()
+
+
+def test_a_config_shows_what_the_rules_say_of_it(
+    people: People, documents: Callable[..., dict[str, Any]]
+) -> None:
+    made = configs.create_config(
+        user=people.operator_user, project=people.project, document=documents(optimizer__weight_decay=0.2)
+    )  # fmt: skip
+    page = people.viewer.get(f"/configs/{made.pk}/").content.decode()
+    assert "/settings/rulebook/#weight_decay.any" in page
