@@ -35,7 +35,7 @@ def verify(
 def preflight(
     config: ConfigPath,
     only: Annotated[
-        str, typer.Option(help="Groups or codes with commas: config,data,tokenizer,checkpoint.")
+        str, typer.Option(help="Groups or codes with commas: config,data,tokenizer,checkpoint,rules.")
     ] = "",
     as_json: AsJson = False,
 ) -> None:
