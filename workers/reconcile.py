@@ -157,7 +157,7 @@ def _alive(run: RunFacts, attempt: AttemptFacts, seen: Observation, now: datetim
     contact = _contact(run, attempt, now)
     if not attempt.has_handle or seen.where not in {"", attempt.where}:
         contact = [RecordHandle(), *contact]
-    contact += _trouble_outside(attempt, seen)
+    contact += _trouble_outside(attempt, seen, is_late=_is_late(run, attempt, now))
     if lost := taken.given_up(run, attempt, seen, now):
         return contact + lost
     if attempt.state is State.STOPPING:
@@ -169,9 +169,12 @@ def _alive(run: RunFacts, attempt: AttemptFacts, seen: Observation, now: datetim
     return contact + holding.follow(run, attempt, now)
 
 
-def _trouble_outside(attempt: AttemptFacts, seen: Observation) -> list[Action]:
-    """Tell what the launcher sees of a workload that runs, as a node that does not answer, while it is so."""
-    if attempt.state not in _RUNNING:
+def _trouble_outside(attempt: AttemptFacts, seen: Observation, *, is_late: bool) -> list[Action]:
+    """Tell what the launcher sees of a workload that runs, as a node that does not answer, while it is so.
+
+    Of one that is being stopped it is told once the grace is over: which pods are left, and why.
+    """
+    if attempt.state not in _RUNNING and not is_late:
         return []
     is_told = attempt.reason.startswith(OUTSIDE)
     if not seen.reason or seen.presence is not Presence.RUNNING:
@@ -187,6 +190,12 @@ def _its_turn(run: RunFacts, attempt: AttemptFacts, now: datetime) -> list[Actio
         told = {"outcome": str(Outcome.COULD_NOT_START), "message": trouble.message}
         return [KeepExit(exit_records.cleaned(told)), Kill("It could not be started.")]
     return _submit_again(attempt, now) if run.desired is Desired.RUNNING else []
+
+
+def _is_late(run: RunFacts, attempt: AttemptFacts, now: datetime) -> bool:
+    """Whether a stop takes longer than it may."""
+    grace = run.limits.stop_grace + run.limits.kill_grace
+    return attempt.state is State.STOPPING and now - attempt.state_at > grace
 
 
 def _before_running(seen: Observation) -> State:

@@ -94,6 +94,15 @@ def test_a_node_that_does_not_answer_is_told_while_it_is_so():
     assert decide(run(attempt()), well, NOW) == []
 
 
+def test_a_stop_that_takes_too_long_tells_which_pods_are_left():
+    reason = "It is being deleted; 1 of its pods are left: a-0-x."
+    seen = Observation(presence=Presence.RUNNING, reason=reason)
+    late = attempt(State.STOPPING, state_at=ago(80))
+    assert f.NoteReason(f"{OUTSIDE}{reason}") in decide(run(late), seen, NOW)
+    early = attempt(State.STOPPING, state_at=ago(20))
+    assert not [a for a in decide(run(early), seen, NOW) if isinstance(a, f.NoteReason)]
+
+
 def test_lost_contact_is_shown_with_what_is_seen_from_outside():
     from tests.runs.test_states import facts
 

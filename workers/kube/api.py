@@ -40,8 +40,16 @@ class Kube:
         self._credentials = credentials
         self._client: client.ApiClient | None = None
 
-    def list(self, kind: Kind, namespace: str = "", *, selector: str = "") -> Listing:
+    def list(
+        self, kind: Kind, namespace: str = "", *, selector: str = "", fields: str = ""
+    ) -> Listing:
         """Return all objects of a kind; "" = of all namespaces.
+
+        Args:
+            kind: Of the objects.
+            namespace: Where they are.
+            selector: By labels.
+            fields: By the few fields that a server selects by.
 
         It is read in pages of one moment. Where that moment is too old for the server before the last page, it is read
         again in one piece: half of one moment and half of another would hide what moved between them.
@@ -49,13 +57,13 @@ class Kube:
         Raises:
             KubeError: It cannot be seen.
         """
-        query = {"labelSelector": selector, "limit": str(PAGE)}
+        query = {"labelSelector": selector, "fieldSelector": fields}
         try:
-            return self._pages(kind, namespace, query)
+            return self._pages(kind, namespace, query | {"limit": str(PAGE)})
         except errors.KubeError as error:
             if not error.is_expired:
                 raise
-        return self._pages(kind, namespace, {"labelSelector": selector})
+        return self._pages(kind, namespace, query)
 
     def read(self, kind: Kind, namespace: str, name: str) -> Json:
         """Return one object.

@@ -7,10 +7,13 @@ from datetime import datetime
 from workers.kube.api import Kube
 from workers.kube.errors import KubeError
 from workers.kube.forms import Form, served
+from workers.kube.kinds import NODE
 from workers.kube.objects import Place
-from workers.kube.snapshot import Snapshot, take
+from workers.kube.snapshot import Json, Snapshot, optional, take
 
 SNAPSHOT_SECONDS = 1.0
+# A node falls silent for tens of seconds before anybody calls it lost, and a large cluster has thousands.
+NODES_SNAPSHOTS = 5
 # Kinds of workload come and go while a worker lives.
 FORMS_SECONDS = 60.0
 
@@ -22,6 +25,8 @@ class Recent:
         self._kube, self._place, self._now = kube, place, now
         self._forms: list[Form] = []
         self._forms_at = float("-inf")
+        self._seen_nodes: list[Json] = []
+        self._nodes_at = float("-inf")
         self._snapshot: Snapshot | None = None
         self._snapshot_at = float("-inf")
         self._trouble: KubeError | None = None
@@ -40,12 +45,20 @@ class Recent:
         if self._trouble is not None and now - self._trouble_at < SNAPSHOT_SECONDS * 5:
             raise self._trouble
         try:
-            self._snapshot = take(self._kube, self._place, self.forms(), now=self._now)
+            self._snapshot = take(
+                self._kube, self._place, self.forms(), now=self._now, nodes=self._nodes
+            )
         except KubeError as error:
             self._trouble, self._trouble_at = error, time.monotonic()
             raise
         self._trouble, self._snapshot_at = None, time.monotonic()
         return self._snapshot
+
+    def _nodes(self) -> list[Json]:
+        if time.monotonic() - self._nodes_at > SNAPSHOT_SECONDS * NODES_SNAPSHOTS:
+            self._seen_nodes = optional(self._kube, NODE, "")
+            self._nodes_at = time.monotonic()
+        return self._seen_nodes
 
     def forms(self) -> list[Form]:
         """Return the forms of workload that the cluster serves.

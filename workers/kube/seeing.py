@@ -97,7 +97,7 @@ def _judge(
     if is_true(job, "SuccessCriteriaMet") or is_true(job, "FailureTarget"):
         return _Told(Presence.RUNNING, f"It is ending: {_why_ending(job)}")
     if "deletionTimestamp" in job["metadata"]:
-        return _Told(Presence.RUNNING, f"It is being deleted; {len(live)} pods are left.")
+        return _Told(Presence.RUNNING, f"It is being deleted; {_left(live)}.")
     if job["spec"].get("suspend"):
         return _suspended(live, admission)
     return _unfinished(job, pods, events)
@@ -110,8 +110,13 @@ def _without_job(live: Sequence[PodSeen]) -> _Told:
     if all(pod.is_ending for pod in live):
         # Whoever deleted the Job let them have their grace, in which they save.
         return _Told(Presence.RUNNING, f"The Job is gone; {len(live)} of its pods are ending.")
-    reason = f"The Job is gone and {len(live)} of its pods are left."
+    reason = f"The Job is gone, {_left(live)}."
     return _Told(Presence.ABSENT, reason, num_survivors=len(live))
+
+
+def _left(live: Sequence[PodSeen]) -> str:
+    names = ", ".join(pod.name for pod in live[:4]) + (" …" if len(live) > 4 else "")
+    return f"{len(live)} of its pods are left: {names}" if live else "none of its pods is left"
 
 
 def _suspended(live: Sequence[PodSeen], admission: str) -> _Told:

@@ -11,7 +11,7 @@ from workers.kube.api import Kube
 from workers.kube.conditions import condition
 from workers.kube.errors import KubeError
 from workers.kube.forms import Form
-from workers.kube.kinds import EVENT, JOB, NODE, POD, WORKLOAD, Kind
+from workers.kube.kinds import EVENT, JOB, POD, WORKLOAD, Kind
 from workers.kube.objects import Place
 from workers.kube.seeing import Look, look
 
@@ -65,9 +65,12 @@ class Snapshot:
 
 
 def take(
-    kube: Kube, place: Place, forms: Iterable[Form], *, now: Callable[[], datetime]
-) -> Snapshot:
+    kube: Kube, place: Place, forms: Iterable[Form], *, now: Callable[[], datetime],
+    nodes: Callable[[], list[Json]] = list,
+) -> Snapshot:  # fmt: skip
     """List what is ours; kinds beside the Job that we may not see, or that are gone, are no fault of the cluster.
+
+    `nodes` gives the nodes, which a large cluster has many of, as of not long ago; it is asked where pods run.
 
     The pods are listed before the workloads: a pod seen without its workload is then really without it, and not one
     whose workload was made between the two lists.
@@ -96,9 +99,9 @@ def take(
         pods=dict(pods),
         kinds=kinds,
         items=items,
-        events=_optional(kube, EVENT, place.namespace) if needs_words else [],
-        workloads=_optional(kube, WORKLOAD, place.namespace) if is_queued else [],
-        nodes_not_ready=_not_ready(_optional(kube, NODE, "")) if has_pods else {},
+        events=optional(kube, EVENT, place.namespace, "type=Warning") if needs_words else [],
+        workloads=optional(kube, WORKLOAD, place.namespace) if is_queued else [],
+        nodes_not_ready=_not_ready(nodes()) if has_pods else {},
         listed=frozenset(listed),
         taken_at=now(),
     )
@@ -114,10 +117,14 @@ def _of_form(kube: Kube, form: Form, namespace: str, selector: str) -> list[Json
         raise
 
 
-def _optional(kube: Kube, kind: Kind, namespace: str) -> list[Json]:
-    """List a kind that only explains: a cluster may not serve it, or not let us see it."""
+def optional(kube: Kube, kind: Kind, namespace: str, fields: str = "") -> list[Json]:
+    """List a kind that only explains: a cluster may not serve it, or not let us see it.
+
+    Raises:
+        KubeError: The cluster cannot be seen.
+    """
     try:
-        return kube.list(kind, namespace).items
+        return kube.list(kind, namespace, fields=fields).items
     except KubeError as error:
         if error.status in {403, 404}:
             return []

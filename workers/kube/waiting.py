@@ -19,6 +19,7 @@ NEVER_STARTS = frozenset(
     {"ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull",
      "CreateContainerConfigError", "CreateContainerError", "RunContainerError", "CrashLoopBackOff"}
 )  # fmt: skip
+_LONGEST_LINE = 300
 MOUNT_FAILURE = "A volume cannot be mounted"
 _IMAGE = {"ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull"}
 _QUOTA = re.compile(
@@ -112,7 +113,13 @@ def _how_container_ended(pod: Json) -> str:
         return "Its node went away; how the container ended is not known."
     if isinstance(code, int) and code > 128:
         return f"Its container was ended by signal {code - 128} (exit code {code}, {reason})."
-    return f"Its container ended with exit code {code} ({reason})."
+    return f"Its container ended with exit code {code} ({reason}).{_last_words(ended)}"
+
+
+def _last_words(ended: Json) -> str:
+    """Return the last line of what it printed, where Kubernetes took the output for a message."""
+    lines = [line for line in str(ended.get("message") or "").splitlines() if line.strip()]
+    return f" {lines[-1].strip()[:_LONGEST_LINE]}" if lines and lines[-1][0] != "{" else ""
 
 
 def _memory_limit(pod: Json, container: str) -> str:

@@ -180,6 +180,23 @@ def test_a_slow_pull_of_a_large_image_is_never_given_up():
     assert told.presence is Presence.PENDING
 
 
+def test_the_last_words_of_what_never_came_to_its_wrapper_are_told():
+    said = "Traceback\n  File x\nModuleNotFoundError: No module named 'safehold'\n"
+    assert why_ended(pod("Failed", state=terminated(1, message=said))).endswith(
+        "exit code 1 (Error). ModuleNotFoundError: No module named 'safehold'"
+    )
+
+
+def test_a_deletion_that_hangs_names_the_pods_that_are_left():
+    ending = pod()
+    ending["metadata"]["deletionTimestamp"] = START
+    deleted = job()
+    deleted["metadata"]["deletionTimestamp"] = START
+    assert seen(deleted, ending).reason == (
+        "It is being deleted; 1 of its pods are left: safehold-r1-a2-0-xxxxx."
+    )
+
+
 def test_a_program_that_is_not_there_is_told():
     ended = pod("Failed", state=terminated(128, "StartError", 'exec: "trin": not found'))
     assert why_ended(ended).startswith('Its program could not be started: exec: "trin"')
