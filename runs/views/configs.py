@@ -114,10 +114,7 @@ def config_detail(request: HttpRequest, config_id: int) -> HttpResponse:
 @require_GET
 def config_diff(request: HttpRequest, config_id: int) -> HttpResponse:
     config = access.config_for(caller(request), config_id)
-    asked = request.GET.get("with", "")
-    other = access.config_for(
-        caller(request), int(asked) if asked.isdecimal() else config.parent_id or config.pk
-    )
+    other = _named(request, config, request.GET.get("with", "").replace("\x00", "").strip())
     others = Config.objects.filter(project=config.project_id).exclude(pk=config.pk)[:50]
     found = changes.between(other, config)
     context = {
@@ -187,6 +184,23 @@ def _sides(typed: TypedConfig) -> dict[str, Any]:
         "is_toml": typed.is_toml, "is_readable": bool(typed.document), "is_valid": typed.is_valid, "can_change": True,
         "notes": typed.notes(), "worst": typed.worst,
     }  # fmt: skip
+
+
+def _named(request: HttpRequest, config: Config, asked: str) -> Config:
+    """Return the config that a number or the beginning of a digest names; the one before when nothing is asked."""
+    if not asked:
+        return config.parent or config
+    if asked.isdecimal() and len(asked) < 8:  # so many digits begin a digest, as people read it
+        return access.config_for(caller(request), int(asked))
+    digest = f"blake3:{asked.lower().removeprefix('blake3:')}"
+    found = Config.objects.filter(project=config.project_id, hash__startswith=digest).first()
+    if found is None:
+        messages.error(
+            request,
+            _("No config of the project has a digest that begins with %(text)s.")
+            % {"text": asked[:80]},
+        )
+    return found or config
 
 
 def _judge(project: Project, parent: Config | None) -> Judge:

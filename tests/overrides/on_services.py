@@ -167,8 +167,12 @@ def _on_pages() -> Iterator[Attempted]:
             f"/configs/{w.config.pk}/{p}", {"side": "toml", "toml": "name = 'x'"}))  # fmt: skip
     yield Attempted("form that follows it", lambda w: w.page(w.author).post("/configs/new/", {
         "side": "toml", "toml": to_toml(w.config.document | {"name": "edited"}), "parent": w.config.pk}), is_silent=True)  # fmt: skip
-    yield Attempted("approve button of who asked", lambda w: _press(w, w.requester, "approve"), is_silent=True)
-    yield Attempted("approve button of the author", lambda w: _press(w, w.author, "approve"), is_silent=True)
+    yield Attempted(
+        "approve button of who asked", lambda w: _press(w, w.requester, "approve"), is_silent=True
+    )
+    yield Attempted(
+        "approve button of the author", lambda w: _press(w, w.author, "approve"), is_silent=True
+    )
     yield Attempted("approve button of an outsider", lambda w: _press(w, w.outsider, "approve"))
     yield Attempted("launch button before approval", lambda w: w.page(w.author).post(
         f"/runs/{_planned(w).pk}/launch/act/"), is_silent=True)  # fmt: skip

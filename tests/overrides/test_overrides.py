@@ -1,13 +1,16 @@
 """A frozen, approved production config cannot be changed, nor started otherwise, by any path: blocked or flagged, each one."""
 
+import json
 from pathlib import Path
 
 import pytest
-from django.db import DatabaseError, transaction
+from django.db import DatabaseError, connection, transaction
 from django.db.models import ProtectedError
 
 from controlplane.common.errors import SafeholdError
+from runs.models import Config
 from runs.services import approvals, preflight, runs
+from safehold.config import config_hash
 from tests.overrides import on_places, on_rows, on_services
 from tests.overrides.attempts import Attempted
 from tests.overrides.world import World, make_world
@@ -72,3 +75,40 @@ def test_the_approved_config_itself_starts(world: World) -> None:
     approvals.approve(user=world.approver, approval=world.request)
     run = runs.create_run(user=world.requester, project=world.project, config=world.pending)
     assert preflight.launch(run=run, user=world.requester).number == 1
+
+
+def past_the_triggers(*statements: tuple[str, list[object]]) -> None:
+    """Run statements as an owner of the database who switched its guards off."""
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL session_replication_role = replica")
+        for text, values in statements:
+            cursor.execute(text, values)
+        cursor.execute("SET LOCAL session_replication_role = origin")
+
+
+def test_what_goes_round_the_triggers_starts_nowhere(world: World) -> None:
+    """Document alone, document with its digest, and an approval that nobody gave."""
+    document = world.config.document | {"name": "other"}
+    edits = {
+        "document": [("UPDATE runs_config SET document = %s WHERE id = %s", [json.dumps(document), world.config.pk])],
+        "digest too": [
+            ("UPDATE runs_config SET document = %s, hash = %s WHERE id = %s",
+             [json.dumps(document), config_hash(document), world.config.pk]),
+        ],
+        "approval": [
+            ("UPDATE runs_approval SET state = 'approved', decided_by_id = %s WHERE id = %s",
+             [world.approver.pk, world.request.pk]),
+        ],
+        "all three": [
+            ("UPDATE runs_config SET document = %s, hash = %s WHERE id = %s",
+             [json.dumps(document), config_hash(document), world.config.pk]),
+            ("UPDATE runs_approval SET hash = %s WHERE config_id = %s", [config_hash(document), world.config.pk]),
+        ],
+    }  # fmt: skip
+    for name, statements in edits.items():
+        with transaction.atomic():
+            past_the_triggers(*statements)
+            changed = world.pending if name == "approval" else world.config
+            with pytest.raises(SafeholdError):
+                approvals.require_approved(config=Config.objects.get(pk=changed.pk))
+            transaction.set_rollback(True)

@@ -230,3 +230,16 @@ def test_a_config_shows_what_the_rules_say_of_it(
     )  # fmt: skip
     page = people.viewer.get(f"/configs/{made.pk}/").content.decode()
     assert "/settings/rulebook/#weight_decay.any" in page
+
+
+def test_any_config_is_named_by_its_number_or_the_beginning_of_its_digest(
+    people: People, config: Config, documents: Callable[..., dict[str, Any]]
+) -> None:
+    other = configs.create_config(
+        user=people.operator_user, project=people.project, document=documents(train__seed=5)
+    )
+    for named in (str(config.pk), config.short_hash, config.hash):
+        page = people.viewer.get(f"/configs/{other.pk}/diff/?with={named}").content.decode()
+        assert "One variable changed" in page
+    page = people.viewer.get(f"/configs/{other.pk}/diff/?with=zzz").content.decode()
+    assert "No config of the project" in page

@@ -30,6 +30,20 @@ def test_warmup_rises_from_above_zero_to_the_peak():
     assert schedule.rate(14) == pytest.approx(0.1)
 
 
+def test_three_parts_hold_the_peak_until_the_decay() -> None:
+    settings = {
+        "lr": 1.0,
+        "min_lr": 0.1,
+        "warmup_steps": 2,
+        "schedule": "three_part",
+        "decay_steps": 4,
+    }
+    rates = [Schedule(settings, 12).rate(update) for update in range(1, 13)]
+    assert rates[:2] == pytest.approx([1 / 3, 2 / 3])
+    assert rates[2:9] == [1.0] * 7
+    assert rates[9:] == pytest.approx([0.775, 0.55, 0.325])
+
+
 def test_rate_told_is_the_one_the_update_used():
     network = torch.nn.Linear(2, 2)
     optimizer = torch.optim.AdamW(network.parameters(), lr=9.0)
