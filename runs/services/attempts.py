@@ -14,6 +14,7 @@ from controlplane.common.queue import wake
 from runs import live, states
 from runs.models import Attempt, Run, StateChange
 from runs.services import (
+    agreements,
     approvals,
     attempt_tokens,
     commands,
@@ -66,15 +67,16 @@ def create_attempt(
     """Request the next attempt of a run; the database allows one open attempt a run.
 
     Args:
-        run: Locked by the caller, who has seen that no attempt is open; its production config must be approved, its
-            preflight green or waived.
+        run: Locked by the caller, who has seen that no attempt is open; its production config must be approved, the
+            agreements of its card filled in, its preflight green or waived.
         checkpoint: {"id", "path", "run", "step"} to begin from; none for a fresh start.
         reason: Why, as a sentence for the page.
     """
-    # The one gate: a second person's approval, then preflight. A later attempt trains the document that passed.
+    # The one gate: a second person's approval, what the card agreed on, then preflight. A later attempt trains the document that passed.
     approvals.require_approved(config=run.config)
     before = run.attempts.order_by("-number").values_list("number", flat=True).first()
     if before is None:
+        agreements.require(card=run.card, config=run.config)
         launch_gate.require(run=run)
     number, now, salt = (before or 0) + 1, timezone.now(), attempt_tokens.fresh_salt()
     start = resume_points.cleaned(checkpoint)

@@ -12,7 +12,6 @@ from controlplane.common.queue import wake
 from runs import states
 from runs.models import Attempt, Command, Run
 from runs.services import (
-    agreements,
     approvals,
     attempts,
     changes,
@@ -53,7 +52,6 @@ def request_launch(*, run: Run, user: User, reason: str = "") -> Attempt:
         raise Conflict(f"Run {held.pk} was launched before; resume it, or fork it.")
     if newest is not None:
         return newest
-    agreements.require(card=held.card, config=held.config)
     approvals.require_approved(config=held.config, user=user)
     changes.give_reason(run=held, user=user, reason=reason)
     changes.require_reason(run=held)

@@ -9,8 +9,15 @@ from controlplane.common.errors import Invalid
 from controlplane.common.models import Project, Role, User
 from runs import run_forecast
 from runs.models import Card, Run
-from runs.services import agreements, cards, runs
-from tests.factories import make_attempt, make_config, make_project, make_run, make_user
+from runs.services import agreements, attempts, cards, runs
+from tests.factories import (
+    make_attempt,
+    make_config,
+    make_project,
+    make_run,
+    make_user,
+    pass_preflight,
+)
 from tests.runs.planned import AGREED, make_card
 
 pytestmark = pytest.mark.django_db
@@ -39,6 +46,7 @@ def card_with(user: User, project: Project) -> Callable[..., Card]:
 
 def run_of(card: Card, **changes: Any) -> Run:
     config = make_config(project=card.project, created_by=card.owner, card=card, **changes)
+    pass_preflight(config)
     return make_run(config=config, card=card)
 
 
@@ -86,6 +94,13 @@ def test_a_fork_passes_the_same_gate(card_with: Callable[..., Card], user: User)
     fork = make_run(config=config, card=card, parent=parent, start_checkpoint=origin)
     with pytest.raises(Invalid, match="acceptance metrics"):
         runs.request_launch(run=fork, user=user)
+
+
+def test_an_attempt_that_is_made_without_asking_meets_the_gate_too(
+    card_with: Callable[..., Card],
+) -> None:
+    with pytest.raises(Invalid, match="lacks the task form"):
+        attempts.create_attempt(run=run_of(card_with(task_form="")))
 
 
 def test_a_run_without_a_card_has_agreed_on_nothing_and_is_not_held(user: User, project: Project) -> None:  # fmt: skip
