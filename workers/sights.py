@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from controlplane.common.errors import SafeholdError
 from runs.models import Attempt, Event, Sight
-from runs.services import events, sights
+from runs.services import events, logs, sights
 from runs.services.attempt_tokens import known_token
 from runs.states import LIVE_STATES
 from safehold.findings import Finding, fail
@@ -21,6 +21,8 @@ from workers.launchers.base import LauncherError, LaunchSpec
 logger = logging.getLogger(__name__)
 # Found within a minute (CONF-2), and no look at every sweep: it reads a Secret.
 DRIFT_EVERY = timedelta(seconds=30)
+# Of 200 pods that fail alike a few tell all.
+MOST_OUTPUTS = 5
 
 
 @runtime_checkable
@@ -46,6 +48,19 @@ class Shows(Protocol):
         ...
 
 
+@runtime_checkable
+class Prints(Protocol):
+    """A launcher that can still read what a dead part of a workload printed."""
+
+    def output(self, name: str, pod: str) -> bytes:
+        """Return it.
+
+        Raises:
+            LauncherError: It cannot be seen (any more).
+        """
+        ...
+
+
 def keep(attempt: Attempt | None, launcher: object) -> None:
     """Keep what can be seen now; a trouble here never holds up reconciliation."""
     if attempt is None or attempt.is_over or not isinstance(launcher, Shows):
@@ -54,6 +69,7 @@ def keep(attempt: Attempt | None, launcher: object) -> None:
         shown = launcher.show(attempt.name)
         sights.record_pods(attempt=attempt, pods=shown.rows)
         _tell(attempt, shown.warnings)
+        _keep_output(attempt, launcher, shown)
         _compare(attempt, launcher, shown)
     except SafeholdError as error:
         logger.info("sight.not_seen", extra={"attempt_id": attempt.pk, "error": error.message})
@@ -70,6 +86,24 @@ def _tell(attempt: Attempt, warnings: Sequence[Warned]) -> None:
             events.record(
                 run=attempt.run, attempt=attempt, kind="cluster", message=one.message, key=key, at=at
             )  # fmt: skip
+
+
+def _keep_output(attempt: Attempt, launcher: Shows, shown: Shown) -> None:
+    """Keep what pods printed whose wrapper could send nothing: an image without it, a program that is not there."""
+    if not isinstance(launcher, Prints):
+        return
+    for pod, index in shown.mute[:MOST_OUTPUTS]:
+        source = f"pod-{index}"
+        if logs.next_offset(attempt, source):
+            continue
+        try:
+            data = launcher.output(attempt.name, pod)
+        except LauncherError as error:
+            facts = {"attempt_id": attempt.pk, "pod": pod, "error": error.message}
+            logger.info("output.not_read", extra=facts)
+            return
+        if data:
+            logs.append_log(attempt=attempt, source=source, offset=0, data=data)
 
 
 def _compare(attempt: Attempt, launcher: Shows, shown: Shown) -> None:

@@ -1,11 +1,12 @@
 """What a pass keeps of a cluster beside the state: pods, warnings, drift."""
 
+import json
 from datetime import timedelta
 
 import pytest
 from django.utils import timezone
 
-from runs.models import Event, Sight
+from runs.models import Event, LogChunk, Sight
 from safehold.config import canonical_document
 from tests.factories import make_attempt, make_config, make_run, make_user
 from tests.fakes.kube import FakeCluster
@@ -68,6 +69,29 @@ def test_pods_are_kept_with_node_word_and_exit_code(attempt, launcher, cluster):
     assert {(one["word"], one["exit_code"]) for one in kept(attempt).pods["rows"]} == {
         ("failed", 3)
     }
+
+
+def test_the_output_of_pods_that_died_without_a_word_is_kept_once(attempt, launcher, cluster):
+    cluster.runtime.behave(
+        Behaviour(seconds=1, exit_code=1, log=b"python: No module named safehold\n")
+    )
+    cluster.tick(1)
+    cluster.tick(2)
+    for _ in range(2):
+        sights.keep(attempt, launcher)
+    kept_logs = {c.source: bytes(c.data) for c in LogChunk.objects.filter(attempt=attempt)}
+    assert sorted(kept_logs) == ["pod-0", "pod-1"]
+    assert b"No module named safehold" in kept_logs["pod-0"]
+    assert len([r for r in cluster.server.requests if r.subresource == "log"]) == 2
+
+
+def test_a_pod_whose_wrapper_told_its_end_is_not_read(attempt, launcher, cluster):
+    told = json.dumps({"v": 1, "outcome": "failed", "message": "Rank 0", "ranks": {}})
+    cluster.runtime.behave(Behaviour(seconds=1, exit_code=1, message=told))
+    cluster.tick(1)
+    cluster.tick(2)
+    sights.keep(attempt, launcher)
+    assert not LogChunk.objects.filter(attempt=attempt).exists()
 
 
 def test_the_rows_outlive_the_pods(attempt, launcher, cluster):

@@ -29,6 +29,13 @@ def main_status(pod: Json) -> Json:
     return dict((ours or statuses)[0]) if statuses else {}
 
 
+def main_container(pod: Json) -> str:
+    """Return the name of the trainer's container, as its specification has it."""
+    names = [str(one.get("name")) for one in (pod.get("spec") or {}).get("containers") or []]
+    ours = [name for name in names if name in _TRAINERS]
+    return (ours or names or [_TRAINERS[0]])[0]
+
+
 def has_others_running(pod: Json) -> bool:
     """Whether containers beside the trainer's run: those that somebody put in, and that end by themselves or never."""
     name = main_status(pod).get("name")

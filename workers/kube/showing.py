@@ -33,11 +33,13 @@ class Shown:
         rows: Its pods, as `runs.pod_table` describes them.
         warnings: Of its objects, the oldest first.
         image_ids: Digests of the images that its pods really run.
+        mute: Name and node rank of pods that failed without a record of their wrapper: only their output tells why.
     """
 
     rows: tuple[Json, ...]
     warnings: tuple[Warned, ...]
     image_ids: tuple[str, ...]
+    mute: tuple[tuple[str, int], ...] = ()
 
 
 def show(snapshot: Snapshot, name: str) -> Shown:
@@ -49,7 +51,8 @@ def show(snapshot: Snapshot, name: str) -> Shown:
         for pod in seen
     )  # fmt: skip
     warnings = tuple(_warnings(snapshot.events, name, {name, *(pod.name for pod in seen)}))
-    return Shown(rows, warnings, tuple(drift.image_ids(pods)))
+    mute = tuple((pod.name, pod.index) for pod in seen if pod.word == "failed" and not pod.record)
+    return Shown(rows, warnings, tuple(drift.image_ids(pods)), mute)
 
 
 def masked(item: Mapping[str, Any]) -> Json:

@@ -14,6 +14,7 @@ from workers import clusters
 from workers.kube import drift as drifting
 from workers.kube import names, objects, showing
 from workers.kube.api import Kube
+from workers.kube.conditions import main_container
 from workers.kube.errors import KubeError
 from workers.kube.forms import form_of
 from workers.kube.kinds import JOB, SECRET, SERVICE
@@ -149,6 +150,16 @@ class KubernetesLauncher:
             LauncherError: The cluster cannot be seen.
         """
         return showing.show(self._recent.snapshot(), name)
+
+    def output(self, name: str, pod: str) -> bytes:
+        """Return what the trainer's container of a pod printed, with the times of its node.
+
+        Raises:
+            LauncherError: It is gone, never started, or cannot be seen.
+        """
+        pods = self._recent.snapshot().pods.get(name, [])
+        found = next((one for one in pods if one["metadata"]["name"] == pod), {})
+        return self._kube.log(self._place.namespace, pod, main_container(found))
 
     def drift(
         self, spec: LaunchSpec, *, handle: Mapping[str, Any] = {}, known_images: Iterable[str] = ()
