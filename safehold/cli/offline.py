@@ -1,6 +1,6 @@
 """Commands that need no service: verify, preflight, plan."""
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -35,14 +35,18 @@ def verify(
 def preflight(
     config: ConfigPath,
     only: Annotated[
-        str, typer.Option(help="Groups or codes with commas: config,data,tokenizer,checkpoint,rules.")
+        str,
+        typer.Option(help="Groups or codes with commas: config,data,tokenizer,checkpoint,rules."),
     ] = "",
+    parent: Annotated[
+        Path | None, typer.Option(help="The config file that it follows, for the rules on changes.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Run the checks of a config on this machine."""
     chosen = [word for word in only.replace(" ", "").split(",") if word]
     try:
-        report = _report(config, chosen)
+        report = _report(config, chosen, parent)
     except ValueError as error:
         raise CannotRun(str(error)) from error
     show_findings(report.to_dict(), as_json)
@@ -87,11 +91,11 @@ def plan(
     )
 
 
-def _report(path: Path, only: list[str]) -> Report:
+def _report(path: Path, only: list[str], parent: Path | None) -> Report:
     config: RunConfig | None = None
     try:
         config = read_file(path)
-        facts = gather(config, only)
+        facts = replace(gather(config, only), parent=_parent(parent))
     except ConfigInvalid as invalid:
         facts = Facts(config_errors=tuple(invalid.errors))
     except OSError as error:
@@ -99,6 +103,16 @@ def _report(path: Path, only: list[str]) -> Report:
     report = run_checks(facts, only or (None if config else ["config"]))
     named = {"config": str(path), "config_hash": config_hash(config) if config else None}
     return Report(report.findings, report.is_production, named)
+
+
+def _parent(path: Path | None) -> RunConfig | None:
+    """Return the config before; one that is none itself is the caller's mistake, not a finding on the new one."""
+    try:
+        return read_file(path) if path else None
+    except ConfigInvalid as invalid:
+        raise ValueError(f"{path} is no run config: {invalid}") from invalid
+    except OSError as error:
+        raise ValueError(f"{path} cannot be read: {error.strerror or error}.") from error
 
 
 def _unreadable(path: Path, error: OSError) -> CannotRun:

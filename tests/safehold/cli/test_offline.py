@@ -107,3 +107,21 @@ def test_help_names_every_command(safehold: Command) -> None:
         "checkpoint",
     ):
         assert f"\n  {name} " in ran.out
+
+
+def test_the_rules_on_changes_ask_for_the_config_before(
+    safehold: Command, config_file: ConfigFile
+) -> None:
+    path = config_file(train__global_batch=16, optimizer__lr=9e-4, optimizer__min_lr=9e-5)
+    before = path.with_name("before.toml")
+    text = path.read_text().replace("global_batch = 16", "global_batch = 8")
+    before.write_text(
+        text.replace("lr = 0.0009", "lr = 0.0003").replace("min_lr = 9e-05", "min_lr = 3e-05")
+    )
+    ran = safehold("preflight", path, "--only", "CONF-6.batch_and_lr", "--parent", before, "--json")
+    rules = {
+        one["evidence"]["rule"] for one in ran.document["findings"] if one["severity"] == "warn"
+    }
+    assert rules == {"batch_and_lr.root", "batch_and_lr.warmup"}
+    before.write_text("name = 3")
+    assert safehold("preflight", path, "--parent", before).code == 2
