@@ -104,6 +104,5 @@ def _proven(name: str, document: Mapping[str, Any]) -> Proven | None:
 
 
 def _values(chart: Mapping[str, Any], name: str) -> list[float]:
-    series = next((one for one in chart["series"] if one["name"] == name), {"parts": []})
-    parts = [part for part in series["parts"] if not part["superseded"]]
-    return [float(value) for part in parts for value in part["values"]]
+    parts = [part for one in chart["series"] if one["name"] == name for part in one["parts"]]
+    return [float(value) for part in parts if not part["superseded"] for value in part["values"]]
