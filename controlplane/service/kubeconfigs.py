@@ -1,5 +1,6 @@
 """The cluster that KUBECONFIG names: registered by `up`, so that runs can be launched there at once."""
 
+import hashlib
 import json
 import os
 from collections.abc import Callable
@@ -28,6 +29,18 @@ def register(*, say: Callable[[str], None]) -> None:
         say(f"  KUBECONFIG is not used: {_told(error)}")
         return
     say(f"  cluster {name} is registered from KUBECONFIG")
+
+
+def digest() -> str:
+    """Return what tells the credentials of KUBECONFIG from others; empty where there are none that can be read."""
+    named = os.environ.get("KUBECONFIG", "")
+    if not named:
+        return ""
+    try:
+        document = flattened(named)
+    except KubeconfigError:
+        return ""
+    return hashlib.sha256(json.dumps(document, sort_keys=True, default=str).encode()).hexdigest()
 
 
 def has_clusters() -> bool:

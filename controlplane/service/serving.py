@@ -20,7 +20,7 @@ from controlplane.service import assets, places, ports, preparing, secrets, serv
 from controlplane.service.console import complain, say
 from controlplane.service.lock import AlreadyRunning, UpLock
 from controlplane.service.processes import Supervisor
-from controlplane.service.watching import ClusterWatch
+from controlplane.service.watching import ClusterWatch, KubeconfigWatch
 
 ROOT = Path(__file__).resolve().parents[2]
 DEFAULT_PORT = 8000
@@ -136,10 +136,11 @@ def _greet(home: Path, url: str, made: dict[str, str], resumed: list[int]) -> No
 
 
 def _keep_alive(home: Path, supervisor: Supervisor) -> None:
-    clusters = ClusterWatch(home, supervisor)
+    clusters, credentials = ClusterWatch(home, supervisor), KubeconfigWatch(say)
     while True:
         _tend(supervisor)
         clusters.tend()
+        credentials.tend()
         time.sleep(LOOK_EVERY_SECONDS)
 
 

@@ -3,9 +3,12 @@ from pathlib import Path
 import pytest
 from django.db import OperationalError
 
-from controlplane.service import preparing
+from controlplane.service import accounts, kubeconfigs, preparing
 from controlplane.service.processes import Child
-from controlplane.service.watching import ClusterWatch
+from controlplane.service.watching import RENEW_EVERY_SECONDS, ClusterWatch, KubeconfigWatch
+from runs.models import Cluster
+from runs.services import clusters
+from tests.fakes.kube import FakeCluster
 
 
 class Children:
@@ -35,6 +38,33 @@ def test_the_watcher_starts_with_the_first_cluster_and_only_once(
     clock[0] += 2.0
     watch.tend()
     assert children.added == ["watcher"]
+
+
+@pytest.mark.django_db
+def test_credentials_that_were_rotated_are_taken_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("django.db.connections.close_all", lambda: None)
+    accounts.seed(tmp_path)
+    path = FakeCluster(nodes=0).kubeconfig(tmp_path / "config")
+    monkeypatch.setenv("KUBECONFIG", str(path))
+    clock, said = [0.0], list[str]()
+    kubeconfigs.register(say=said.append)
+    watch = KubeconfigWatch(said.append, now=lambda: clock[0])
+    path.write_text(path.read_text().replace("secret-token", "rotated-token"))
+    watch.tend()
+    assert token() == "secret-token", "it is not read at every call"
+    clock[0] += RENEW_EVERY_SECONDS
+    watch.tend()
+    assert token() == "rotated-token"
+    clock[0] += RENEW_EVERY_SECONDS
+    watch.tend()
+    assert len(said) == 2
+
+
+def token() -> str:
+    held = clusters.credentials_of(Cluster.objects.get())["kubeconfig"]
+    return str(held["users"][0]["user"]["token"])
 
 
 def test_a_database_that_is_away_is_asked_again(
