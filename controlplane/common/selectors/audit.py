@@ -16,7 +16,7 @@ from controlplane.common.rights import ACTS
 
 PAGE_SIZE = 50
 _COLUMNS = (
-    "id", "at", "actor_name", "project_id", "action", "object_type", "object_id", "data", "prev_hash", "hash",
+    "id", "at", "actor_id", "actor_name", "project_id", "action", "object_type", "object_id", "data", "prev_hash", "hash",
 )  # fmt: skip
 # A spreadsheet would compute a cell that begins so.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")

@@ -1,5 +1,7 @@
 """The pages of the settings: what each role finds there, what a form does and refuses."""
 
+import hashlib
+import json
 from datetime import timedelta
 from typing import Any
 
@@ -300,8 +302,31 @@ def test_the_export_is_what_the_filters_choose(ada: Client, project: Project) ->
     ).splitlines()
     assert len(lines) == 2
     table = b"".join(ada.get("/settings/audit/export/", {"format": "csv"})).decode()
-    assert table.splitlines()[0].startswith("id,at,actor_name")
+    assert table.splitlines()[0].startswith("id,at,actor_id,actor_name")
     assert len(table.splitlines()) == 4
+
+
+def test_who_has_the_export_can_compute_the_chain(ada: Client, project: Project) -> None:
+    fill(project, 3)
+    before = "0" * 64
+    names = (
+        "id",
+        "prev_hash",
+        "at",
+        "actor_id",
+        "actor_name",
+        "project_id",
+        "action",
+        "object_type",
+        "object_id",
+        "data",
+    )
+    for line in b"".join(ada.get("/settings/audit/export/")).splitlines():
+        row = json.loads(line)
+        text = json.dumps([row[name] for name in names], sort_keys=True, separators=(",", ":"))
+        assert row["prev_hash"] == before
+        assert hashlib.sha256(text.encode()).hexdigest() == row["hash"]
+        before = row["hash"]
 
 
 def test_the_badge_says_what_the_last_verification_found(ada: Client, project: Project) -> None:
