@@ -8,13 +8,10 @@ docs/explanation/reconciliation.md tells the rules and the bound that the tests 
 from datetime import datetime
 
 from runs.states import LIVE_STATES, OUTSIDE, Desired, Outcome, State
-from workers import endings, exit_records, holding, taken
+from workers import endings, exit_records, holding, starting, stopping, taken
 from workers.facts import (
-    AT_WORK,
     Action,
-    AskStop,
     AttemptFacts,
-    End,
     Fence,
     KeepExit,
     Kill,
@@ -25,15 +22,11 @@ from workers.facts import (
     RecordHandle,
     RequestNextAttempt,
     RunFacts,
-    SendCommand,
     Settle,
-    Submit,
 )
 from workers.launchers.base import Observation, Presence
 
 _RUNNING = frozenset({State.STARTING, State.RUNNING, State.PAUSING, State.PAUSED})
-# Of what waited for its turn; with the waits between them that takes about ten minutes.
-_MOST_STARTS = 20
 _NEVER_SUBMITTED = frozenset({State.REQUESTED, State.SUBMITTING})
 
 
@@ -93,8 +86,8 @@ def _unseen(run: RunFacts, attempt: AttemptFacts, now: datetime) -> list[Action]
         return []
     contact = _contact(run, attempt, now)
     if attempt.state is State.STOPPING:
-        return contact + _stop_command(run, attempt)
-    if reason := _why_stop(run, attempt, now):
+        return contact + stopping.stop_command(run, attempt)
+    if reason := stopping.why_stop(run, attempt, now):
         return [*contact, Move(State.STOPPING, reason)]
     return contact + holding.follow(run, attempt, now)
 
@@ -115,35 +108,11 @@ def _gone(run: RunFacts, attempt: AttemptFacts, seen: Observation, now: datetime
     if seen.presence is Presence.EXITED:
         return [endings.of_exit(attempt, seen.exit or attempt.exit, is_forced=run.is_forced)]
     if attempt.state in _NEVER_SUBMITTED and not _was_there(attempt):
-        return _not_started(run, attempt, seen, now)
+        return starting.not_started(run, attempt, seen, now)
     # A start that was delayed on its way must find the name closed, or it would outlive the attempt.
     if not seen.is_fenced:
         return [Fence()]
     return [endings.of_absence(attempt, is_forced=run.is_forced)]
-
-
-def _not_started(
-    run: RunFacts, attempt: AttemptFacts, seen: Observation, now: datetime
-) -> list[Action]:
-    if run.desired is not Desired.RUNNING:
-        word = "stopped" if run.desired is Desired.STOPPED else "paused"
-        return [Move(State.STOPPING, f"It was {word} before it started.")]
-    if attempt.state is State.REQUESTED:
-        return [Move(State.SUBMITTING), Submit()]
-    trouble = attempt.trouble
-    if seen.is_fenced:
-        message = trouble.message if trouble else "Its name was closed before it started."
-        return [End(Outcome.COULD_NOT_START, message)]
-    if trouble is not None and trouble.is_final:
-        return [Fence()]
-    if trouble is not None and now - attempt.state_at >= run.limits.start_timeout:
-        return [Fence()]
-    return _submit_again(attempt, now)
-
-
-def _submit_again(attempt: AttemptFacts, now: datetime) -> list[Action]:
-    trouble = attempt.trouble
-    return [Submit()] if trouble is None or now >= trouble.retry_at else []
 
 
 def _alive(run: RunFacts, attempt: AttemptFacts, seen: Observation, now: datetime) -> list[Action]:
@@ -152,20 +121,20 @@ def _alive(run: RunFacts, attempt: AttemptFacts, seen: Observation, now: datetim
     if attempt.state is State.SUBMITTING:
         if not seen.handle and not attempt.has_handle:
             # Somebody is about to start it, and may die before: a start adopts it, or is the first.
-            return _submit_again(attempt, now)
-        return [RecordHandle(), Move(_before_running(seen), seen.reason)]
+            return starting.submit_again(attempt, now)
+        return [RecordHandle(), Move(starting.before_running(seen), seen.reason)]
     contact = _contact(run, attempt, now)
     if not attempt.has_handle or seen.where not in {"", attempt.where}:
         contact = [RecordHandle(), *contact]
-    contact += _trouble_outside(attempt, seen, is_late=_is_late(run, attempt, now))
+    contact += _trouble_outside(attempt, seen, is_late=stopping.is_late(run, attempt, now))
     if lost := taken.given_up(run, attempt, seen, now):
         return contact + lost
     if attempt.state is State.STOPPING:
-        return contact + _stop(run, attempt, seen, now)
-    if reason := _why_stop(run, attempt, now):
+        return contact + stopping.stop(run, attempt, seen, now)
+    if reason := stopping.why_stop(run, attempt, now):
         return [*contact, Move(State.STOPPING, reason)]
     if attempt.state in {State.WAITING, State.STARTING}:
-        return contact + _start_up(run, attempt, seen, now)
+        return contact + starting.start_up(run, attempt, seen, now)
     return contact + holding.follow(run, attempt, now)
 
 
@@ -183,25 +152,6 @@ def _trouble_outside(attempt: AttemptFacts, seen: Observation, *, is_late: bool)
     return [NoteReason(reason)] if reason != attempt.reason else []
 
 
-def _its_turn(run: RunFacts, attempt: AttemptFacts, now: datetime) -> list[Action]:
-    """Start what waited for its turn; what cannot be started then is told and taken out of the line."""
-    trouble = attempt.trouble
-    if trouble is not None and (trouble.is_final or trouble.num >= _MOST_STARTS):
-        told = {"outcome": str(Outcome.COULD_NOT_START), "message": trouble.message}
-        return [KeepExit(exit_records.cleaned(told)), Kill("It could not be started.")]
-    return _submit_again(attempt, now) if run.desired is Desired.RUNNING else []
-
-
-def _is_late(run: RunFacts, attempt: AttemptFacts, now: datetime) -> bool:
-    """Whether a stop takes longer than it may."""
-    grace = run.limits.stop_grace + run.limits.kill_grace
-    return attempt.state is State.STOPPING and now - attempt.state_at > grace
-
-
-def _before_running(seen: Observation) -> State:
-    return State.WAITING if seen.presence is Presence.PENDING else State.STARTING
-
-
 def _contact(run: RunFacts, attempt: AttemptFacts, now: datetime) -> list[Action]:
     last = attempt.last_seen_at
     if last is None:
@@ -211,54 +161,4 @@ def _contact(run: RunFacts, attempt: AttemptFacts, now: datetime) -> list[Action
         return [NoteContactLost(last)]
     if not is_lost and attempt.contact_lost_since is not None:
         return [NoteContactRegained()]
-    return []
-
-
-def _why_stop(run: RunFacts, attempt: AttemptFacts, now: datetime) -> str:
-    """Return why the attempt has to stop, or an empty text."""
-    if run.desired is Desired.STOPPED:
-        return "It was stopped by force." if run.is_forced else "It was asked to save and stop."
-    is_held = attempt.state is State.PAUSED and run.desired is Desired.PAUSED
-    if is_held and attempt.paused_at and now - attempt.paused_at >= run.limits.pause_hold:
-        return "It was paused for so long that its devices were released."
-    return ""
-
-
-def _stop(run: RunFacts, attempt: AttemptFacts, seen: Observation, now: datetime) -> list[Action]:
-    """Escalate: command, then the launcher's stop, then kill; each by the time since the stop began."""
-    if run.is_forced and run.desired is Desired.STOPPED:
-        return taken.kill(seen, "It was stopped by force.")
-    limits, elapsed = run.limits, now - attempt.state_at
-    if elapsed >= limits.stop_grace + limits.kill_grace:
-        return taken.kill(seen, "It did not stop within the grace period.")
-    actions = _stop_command(run, attempt)
-    # A signal needs no network, so who is not heard gets it at once and has the whole grace to save.
-    is_deaf = attempt.last_seen_at is None or now - attempt.last_seen_at > limits.contact_lost
-    if is_deaf or elapsed >= limits.stop_grace:
-        left = limits.stop_grace + limits.kill_grace - elapsed
-        actions.append(AskStop(int(left.total_seconds())))
-    return actions
-
-
-def _stop_command(run: RunFacts, attempt: AttemptFacts) -> list[Action]:
-    return [] if attempt.has_stop_command or run.is_forced else [SendCommand("save_and_stop")]
-
-
-def _start_up(
-    run: RunFacts, attempt: AttemptFacts, seen: Observation, now: datetime
-) -> list[Action]:
-    expected = _before_running(seen)
-    is_heard = attempt.last_seen_at is not None
-    if attempt.state is State.WAITING and (expected is State.STARTING or is_heard):
-        return [Move(State.STARTING)]
-    if attempt.state is not expected and not is_heard:
-        return [Move(expected, seen.reason)]
-    if seen.is_due:
-        return _its_turn(run, attempt, now)
-    if attempt.state is State.WAITING:
-        return [NoteReason(seen.reason)] if seen.reason not in {"", attempt.reason} else []
-    if attempt.phase in AT_WORK or attempt.phase == "paused":
-        return [Move(State.RUNNING)]
-    if not is_heard and now - attempt.state_at >= run.limits.start_timeout:
-        return [Move(State.RUNNING, "Its workload runs, but it never reported.")]
     return []

@@ -5,11 +5,8 @@ time and boot. Everything known about an attempt lies in its folder, so any work
 go on where another one died.
 """
 
-import json
 import signal
-import subprocess
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
@@ -21,15 +18,13 @@ from django.conf import settings
 from safehold.findings import Finding
 from workers.kube.showing import Shown
 from workers.launchers import launcher, local_drift, processes, sight
-from workers.launchers.base import LauncherError, LaunchSpec, Observation, Presence, program
+from workers.launchers.base import LauncherError, LaunchSpec, Observation, Presence
 from workers.launchers.devices import Devices, of_this_machine
 from workers.launchers.folder import Folder
 from workers.launchers.line import Line
-from workers.launchers.local_environment import environment_of
+from workers.launchers.spawning import START_SECONDS, spawn
 
 WRAPPER = (sys.executable, "-m", "safehold.wrapper")
-# Starting Python and importing the wrapper, on a machine that does much else.
-START_SECONDS = 30.0
 # The handle of what is in the line: it was taken on, and nothing of it runs.
 WAITING: Mapping[str, Any] = {"waiting": True}
 _KILL_SECONDS = 10.0
@@ -64,7 +59,7 @@ class LocalLauncher:
                     ids = self._enter(folder, spec)
                     if ids is None:
                         return WAITING
-                    self._spawn(folder, spec, lock, ids)
+                    spawn(folder, spec, lock=lock, gpus=ids, wrapper=self._wrapper)
                     self._line.leave(spec.name)
         except OSError as error:
             raise LauncherError(
@@ -178,37 +173,6 @@ class LocalLauncher:
             seen, presence=Presence.PENDING, reason=turn.reason, is_due=turn.is_due, handle=WAITING
         )
 
-    def _spawn(self, folder: Folder, spec: LaunchSpec, lock: int, ids: tuple[str, ...]) -> None:
-        _write(folder, spec)
-        command = [*self._wrapper, "--dir", str(folder.path), "--nproc", str(spec.devices)]
-        with (folder.path / "logs" / "wrapper.out").open("ab") as output:
-            process = subprocess.Popen(
-                [*command, "--", *program(spec.command, sys.executable)],
-                stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT,
-                cwd=folder.path, env=environment_of(folder.path, spec, ids),
-                start_new_session=True, pass_fds=[lock],
-            )  # fmt: skip
-        # Reaps it while this worker lives; afterwards whoever adopts orphans does.
-        threading.Thread(target=process.wait, name=f"reap-{spec.name}", daemon=True).start()
-        self._await_wrapper(folder, process)
-
-    def _await_wrapper(self, folder: Folder, process: subprocess.Popen[bytes]) -> None:
-        deadline = time.monotonic() + START_SECONDS
-        while folder.wrapper() is None:
-            if process.poll() is not None and folder.wrapper() is None:
-                raise LauncherError(
-                    f"The process wrapper of {folder.path.name} ended with code"
-                    f" {process.returncode} before it began: {_tail(folder)}",
-                    can_retry=True,
-                )
-            if time.monotonic() > deadline:
-                raise LauncherError(
-                    f"The process wrapper of {folder.path.name} gave no sign within"
-                    f" {START_SECONDS:.0f} s.",
-                    can_retry=True,
-                )
-            time.sleep(_POLL_SECONDS)
-
     def _handle(self, folder: Folder) -> Mapping[str, Any]:
         wrapper = folder.wrapper()
         if wrapper is None:
@@ -234,22 +198,3 @@ def local() -> LocalLauncher:
 
 def _devices() -> Devices:
     return of_this_machine(settings.SAFEHOLD_LOCAL_DEVICES)
-
-
-def _write(folder: Folder, spec: LaunchSpec) -> None:
-    folder.write("token", spec.token)
-    folder.write("config.json", json.dumps(spec.config))
-    public = {
-        "name": spec.name, "run_id": spec.run_id, "attempt": spec.attempt,
-        "command": list(spec.command), "devices": spec.devices,
-        "resume_from": spec.resume_from, "machine": processes.machine_id(),
-    }  # fmt: skip
-    folder.write("spec.json", json.dumps(public))
-
-
-def _tail(folder: Folder) -> str:
-    try:
-        lines = (folder.path / "logs" / "wrapper.out").read_text(errors="replace").splitlines()
-    except OSError:
-        return "it left no output."
-    return lines[-1] if lines else "it left no output."
