@@ -24,6 +24,16 @@ document.addEventListener("htmx:afterRequest", (event) => {
   if (event.detail.elt === form && asked === typed) wait(false);
 });
 
+// What rules say stays open while one types: every answer brings the list anew.
+let isListOpen = false;
+document.addEventListener("toggle", (event) => {
+  if (event.target.matches?.("[data-rule-notes]")) isListOpen = event.target.open;
+}, true);
+document.addEventListener("htmx:afterSwap", () => {
+  const list = form.querySelector("[data-rule-notes]");
+  if (list && isListOpen) list.open = true;
+});
+
 // The text of a textarea cannot be swapped once it was typed in: its value is set instead.
 document.addEventListener("htmx:afterSwap", (event) => {
   const update = event.detail.target.querySelector?.("[data-toml-update]");

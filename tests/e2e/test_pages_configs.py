@@ -1,5 +1,6 @@
 """Configs in the browser: rules beside the fields, approval by a second account, a difference read."""
 
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -60,8 +61,14 @@ def test_a_finding_stands_beside_its_field_and_goes_when_it_is_fixed(
     page.get_by_label("Weight decay", exact=True).fill("0.3")
     expect(beside).to_contain_text("usual: 0.01–0.1")
     expect(verdict).to_contain_text("1 rule has something to say")
+    page.locator("[data-rule-notes] summary").click()
+    said = page.locator("[data-rule-notes] li")
+    expect(said).to_contain_text("Above it weights shrink faster than they learn")
     assert top_of(page, "Gradient clip") == place  # the page did not jump
-    expect(page.get_by_label("TOML", exact=True)).to_have_value(lambda_of("weight_decay = 0.3"))
+    page.get_by_label("Weight decay", exact=True).fill("0.4")
+    expect(said).to_contain_text("The weight decay is 0.4")
+    expect(said).to_be_visible()  # and what was opened stays open
+    expect(page.get_by_label("TOML", exact=True)).to_have_value(anywhere("weight_decay = 0.4"))
     page.get_by_label("Weight decay", exact=True).fill("0.05")
     expect(beside).to_be_empty()
     expect(verdict).to_contain_text("Every field is sound")
@@ -71,10 +78,8 @@ def test_a_finding_stands_beside_its_field_and_goes_when_it_is_fixed(
     assert newest.document["optimizer"]["weight_decay"] == 0.05
 
 
-def lambda_of(text: str) -> Any:
+def anywhere(text: str) -> re.Pattern[str]:
     """Return a pattern that finds the text anywhere in a value."""
-    import re
-
     return re.compile(re.escape(text))
 
 
