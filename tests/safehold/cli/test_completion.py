@@ -44,6 +44,8 @@ def test_another_shell_is_served_too() -> None:
 def test_the_script_of_a_shell_is_printed(shell: str) -> None:
     ran = subprocess.run(
         [sys.executable, "-m", "safehold.cli", "--show-completion", shell],
+        # Whatever shell the tests were started from.
+        env=os.environ | {"_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "1"},
         capture_output=True,
         text=True,
     )
