@@ -86,17 +86,17 @@ class ApiClient:
         """Close the connections."""
         self._http.close()
 
-    def get(self, path: str, **params: Any) -> dict[str, Any]:
+    def get(self, path: str, /, **params: Any) -> dict[str, Any]:
         """Return the object at a path, `runs/3/events` for instance; parameters of None are left out."""
         return self._call(
             "GET", path, params={key: value for key, value in params.items() if value is not None}
         )
 
-    def page(self, kind: str, **filters: Any) -> dict[str, Any]:
+    def page(self, kind: str, /, **filters: Any) -> dict[str, Any]:
         """Return one page of a list: `items`, and `next`, the cursor of the page after it."""
         return self.get(kind, **filters)
 
-    def all(self, kind: str, **filters: Any) -> Iterator[dict[str, Any]]:
+    def all(self, kind: str, /, **filters: Any) -> Iterator[dict[str, Any]]:
         """Yield every item of a list, page by page."""
         cursor: str | None = None
         while True:
@@ -119,7 +119,7 @@ class ApiClient:
         """Return one run."""
         return RunView.of(self.get(f"runs/{number}"), self)
 
-    def download(self, path: str, **params: Any) -> Iterator[bytes]:
+    def download(self, path: str, /, **params: Any) -> Iterator[bytes]:
         """Yield the parts of a file as they come.
 
         Raises:
@@ -135,7 +135,7 @@ class ApiClient:
         except httpx.HTTPError as error:
             raise self._unanswered(error) from error
 
-    def lines(self, path: str, **params: Any) -> Iterator[str]:
+    def lines(self, path: str, /, **params: Any) -> Iterator[str]:
         """Yield the lines of a text file as they come."""
         rest = ""
         reader = codecs.getincrementaldecoder("utf-8")()

@@ -28,9 +28,13 @@ def download(
 
 
 async def _pulled(parts: Iterator[bytes]) -> AsyncIterator[bytes]:
-    pull = sync_to_async(next)
-    while (part := await pull(parts, None)) is not None:
+    pull = sync_to_async(_next)
+    while (part := await pull(parts)) is not None:
         yield part
+
+
+def _next(parts: Iterator[bytes]) -> bytes | None:
+    return next(parts, None)
 
 
 def _plain(name: str) -> str:

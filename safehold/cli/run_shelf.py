@@ -32,7 +32,7 @@ def label(
     given = {field: value for field, value in plain.items() if value is not None}
 
     def act(client: ApiClient, run: int) -> dict[str, Any]:
-        body = dict(given)
+        body: dict[str, Any] = dict(given)
         if tag or untag:
             old = client.get(f"runs/{run}")["tags"]
             body["tags"] = [one for one in old if one not in (untag or [])] + list(tag or [])

@@ -82,6 +82,10 @@ def test_the_client_gives_a_data_frame(operator: Api, run: Run) -> None:
     with client_of(operator) as client:
         (found,) = client.runs()
         frame = found.metrics("train/loss", form="pandas")
+        kinds = [event["kind"] for event in found.events(kind="created")]
+        assert found.metric_names() == ["train/loss"]
+        assert found.config()["schema_version"] == 1
+        assert (kinds, list(found.checkpoints())) == ([], [])
     assert found.name == "first"
     assert frame["step"].tolist() == [1, 2, 3]
     assert np.isnan(frame["value"][1])
