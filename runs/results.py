@@ -35,7 +35,7 @@ class Result:
     def word(self) -> str:
         """Return the verdict as one word for a chip; before the end it is only how things stand."""
         if self.verdict == "not measured" and not self.is_final:
-            return "open"
+            return "undecided"
         return self.verdict if self.is_final else f"{self.verdict} so far"
 
 

@@ -72,7 +72,8 @@ def create_attempt(
         checkpoint: {"id", "path", "run", "step"} to begin from; none for a fresh start.
         reason: Why, as a sentence for the page.
     """
-    # The one gate: a second person's approval, what the card agreed on, then preflight. A later attempt trains the document that passed.
+    # The one gate: a second person's approval, what the card agreed on, then preflight. A later attempt trains the
+    # document that passed.
     approvals.require_approved(config=run.config)
     before = run.attempts.order_by("-number").values_list("number", flat=True).first()
     if before is None:

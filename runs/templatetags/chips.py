@@ -90,7 +90,7 @@ ACCEPTANCE = {
     "not measured": Look(_("Not measured"), "question", "wait"),
     "accepted so far": Look(_("Holds so far"), "half", "live"),
     "not accepted so far": Look(_("Not yet reached"), "half", "idle"),
-    "open": Look(pgettext_lazy("acceptance", "Open"), "ring", "idle"),
+    "undecided": Look(pgettext_lazy("acceptance", "Open"), "ring", "idle"),
     "as expected": Look(_("As expected"), "check", "good"),
     "far below": Look(_("Far below"), "warn", "wait"),
     "far above": Look(_("Far above"), "warn", "wait"),

@@ -8,9 +8,8 @@ DEFAULT_PER_NODE_DAY = 5 / 1000
 # How much the reported rate counts beside what was seen: one failure's worth at that rate. A fresh cluster without a
 # failure in a day is not taken for one that never fails; after some thousand node-days only its own count is left.
 PRIOR_NODE_DAYS = 200.0
-DEFAULT_RESTART_SECONDS = (
-    600.0  # the lower middle of the 5 to 20 minutes reported in the same paper
-)
+LEAST_NODE_DAYS = 1.0  # what was watched for less says nothing
+DEFAULT_RESTART_SECONDS = 600.0  # within the 5 to 20 minutes that the same paper reports
 SECONDS_A_DAY = 86_400.0
 
 
@@ -44,7 +43,7 @@ def learned_rate(*, num_failures: int, node_days: float) -> FailureRate:
     The mean of a gamma distribution that begins at the reported rate and is corrected by what was seen, so few
     node-days move it little and many move it all the way.
     """
-    if node_days <= 0:
+    if node_days < LEAST_NODE_DAYS:
         return REPORTED
     weight = PRIOR_NODE_DAYS * DEFAULT_PER_NODE_DAY
     return FailureRate(

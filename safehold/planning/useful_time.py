@@ -77,6 +77,6 @@ def expected(
     num_waits = 1 + wall_seconds / SECONDS_A_DAY * nodes * failures_per_node_day
     return UsefulTime(
         job_wall_clock=share,
-        availability=productive_seconds / (wall_seconds + num_waits * queue_seconds),
+        availability=min(share, productive_seconds / (wall_seconds + num_waits * queue_seconds)),
         effective_training_time=share / max(1.0, slowdown),
     )

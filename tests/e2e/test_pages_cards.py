@@ -1,13 +1,16 @@
 """A card is filled in and corrected in a browser; what it adds up follows as one types."""
 
 from collections.abc import Iterator
+from datetime import timedelta
 
 import pytest
+from django.utils import timezone
 from playwright.sync_api import Page, expect
 
-from runs.models import Card, CardChange
-from tests.e2e.browsing import Person, signed_in
+from runs.models import Attempt, Card, CardChange
+from tests.e2e.browsing import Person, running, signed_in
 from tests.live_service import LiveService
+from tests.runs.planned import make_card
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(180)]
 PHONE = {"width": 390, "height": 844}
@@ -87,3 +90,18 @@ def test_the_card_fits_a_phone(person: Person) -> None:
     expect(page.locator("#estimate")).to_contain_text("advised")
     width = page.evaluate("document.documentElement.scrollWidth")
     assert width <= PHONE["width"]
+
+
+def test_a_run_shows_what_it_is_held_against_and_what_is_left(person: Person) -> None:
+    page = person.page
+    card = make_card(person.user, person.project)
+    sender = running(person, "measured", card=card)
+    Attempt.objects.filter(pk=sender.attempt.pk).update(started_at=timezone.now() - timedelta(seconds=60))  # fmt: skip
+    sender.send(50, time__step_seconds=[1.0] * 50, val__loss=[1.9] * 50)
+    person.open(f"/runs/{sender.attempt.run_id}/proof/")
+    expect(page.locator("[data-acceptance]")).to_contain_text("val/loss")
+    expect(page.locator("[data-acceptance] [data-state='accepted']")).to_be_visible()
+    expect(page.locator("[data-reforecast]")).to_contain_text("at 1.00 s a step")
+    person.open(f"/cards/{card.pk}/")
+    expect(page.get_by_role("link", name="measured")).to_be_visible()
+    expect(page.locator("[data-state='not measured']").first).to_be_visible()

@@ -54,7 +54,7 @@ def test_one_bound_that_was_missed_decides(card: Card) -> None:
 def test_before_the_end_it_is_only_how_things_stand(card: Card) -> None:
     run = a_run(card)
     running = make_attempt(run=run, state="running")
-    assert verdicts(card, run)[0] == "open"
+    assert verdicts(card, run)[0] == "undecided"
     log(running, val__loss={100: 1.9}, test__mmlu={100: 0.5})
     assert verdicts(card, run)[0] == "accepted so far"
 

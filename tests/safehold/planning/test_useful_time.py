@@ -72,7 +72,7 @@ def test_every_ratio_is_a_share(
 
 
 def test_a_rate_is_learned_from_what_was_seen() -> None:
-    assert learned_rate(num_failures=0, node_days=0).source == "default"
+    assert learned_rate(num_failures=0, node_days=0.9).source == "default"
     few = learned_rate(num_failures=0, node_days=2)
     assert (few.source, few.per_node_day) == ("learned", pytest.approx(0.00495, abs=1e-5))
     many = learned_rate(num_failures=80, node_days=10_000)
