@@ -17,6 +17,7 @@ from django.core.exceptions import ValidationError
 from django.core.validators import validate_ipv46_address
 from django.dispatch import receiver
 from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.utils import timezone
 
 from controlplane.common.models import SignIn, User
@@ -95,8 +96,8 @@ def person_of(scope: Mapping[str, Any]) -> User | None:
 class SignInRequired(LoginRequiredMiddleware):
     """Sends strangers to the sign-in page; a part of an open page is told instead, so that nothing typed is lost."""
 
-    def handle_no_permission(
-        self, request: HttpRequest, view_func: Callable[..., HttpResponse]
+    def handle_no_permission(  # type: ignore[override]  # the stubs know only a redirect
+        self, request: HttpRequest, view_func: Callable[..., HttpResponseBase]
     ) -> HttpResponse:
         """Answer a stranger."""
         if request.headers.get("HX-Request"):

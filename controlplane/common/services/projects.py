@@ -93,7 +93,8 @@ def _checked_name(name: str, *, but: Project | None = None) -> str:
         raise _refused(
             "name", f"A name has 1 to {_LONGEST_NAME} characters; this one has {len(name)}."
         )
-    if Project.objects.filter(name__iexact=name).exclude(pk=but.pk if but else None).exists():
+    others = Project.objects.filter(name__iexact=name)
+    if (others.exclude(pk=but.pk) if but is not None else others).exists():
         raise _refused("name", f"There is a project {name} already.")
     return name
 
