@@ -41,6 +41,8 @@ def test_several_variables_are_listed_and_their_reason_kept(
     page = proof(people, run)
     assert "more than one variable changed: 2" in page
     assert "Gradient clip, Seed" in page
+    header = people.viewer.get(f"/runs/{run.pk}/header/").content.decode()
+    assert "more than one variable changed" in header
     people.viewer.post(f"/runs/{run.pk}/reason/", {"reason": "Mine."})
     assert RunChange.objects.get(run=run).reason == ""
     people.operator.post(f"/runs/{run.pk}/reason/", {"reason": "A new baseline."})
