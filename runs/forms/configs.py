@@ -109,7 +109,9 @@ def _note(finding: Finding) -> document.Note:
         told = ", ".join(f"{path.partition('.')[2]} {count:,}" for path, count in counts.items())
         short = _("as many tokens: %(counts)s") % {"counts": told}
     message = " ".join(filter(None, [finding.message, finding.advice]))
-    return document.Note(str(finding.evidence.get("field", "")), finding.severity, short, message)
+    values = {path: str(count) for path, count in (counts or {}).items()}
+    place = str(finding.evidence.get("field", ""))
+    return document.Note(place, finding.severity, short, message, values)
 
 
 def _plain(content: bytes) -> str:

@@ -34,12 +34,19 @@ class Note:
         severity: warn, info or unknown; what blocks is a fault too.
         short: The usual values, as they stand beside the field.
         message: The whole sentence, with what to do.
+        values: Path -> text of fields that would answer it, where they can be computed.
     """
 
     path: str
     severity: str
     short: str
     message: str
+    values: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def values_json(self) -> str:
+        """The values as the page's script reads them."""
+        return json.dumps(self.values)
 
 
 @dataclass(frozen=True)

@@ -34,6 +34,17 @@ document.addEventListener("htmx:afterSwap", () => {
   if (list && isListOpen) list.open = true;
 });
 
+// A rule that can say which values would answer it offers to set them.
+form.addEventListener("click", (event) => {
+  const offer = event.target.closest("[data-note-values]");
+  if (!offer) return;
+  for (const [path, text] of Object.entries(JSON.parse(offer.dataset.noteValues))) {
+    const field = form.elements.namedItem(path);
+    if (field) field.value = text;
+  }
+  fields.querySelector("input").dispatchEvent(new Event("input", { bubbles: true }));
+});
+
 // The text of a textarea cannot be swapped once it was typed in: its value is set instead.
 document.addEventListener("htmx:afterSwap", (event) => {
   const update = event.detail.target.querySelector?.("[data-toml-update]");

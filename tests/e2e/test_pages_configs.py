@@ -78,6 +78,22 @@ def test_a_finding_stands_beside_its_field_and_goes_when_it_is_fixed(
     assert newest.document["optimizer"]["weight_decay"] == 0.05
 
 
+def test_step_counts_follow_the_accumulation_at_a_click(
+    person: Person, stored: Callable[..., Config]
+) -> None:
+    page = person.page
+    before = stored(train__steps=1000, optimizer__warmup_steps=20)
+    person.open(f"/configs/new/?parent={before.pk}")
+    page.get_by_label("Global batch", exact=False).first.fill("16")
+    page.get_by_label("Accumulation", exact=True).fill("2")
+    beside = page.locator("#f-train-steps-faults")
+    expect(beside).to_contain_text("as many tokens: steps 500, warmup_steps 10")
+    beside.get_by_role("button", name="set").click()
+    expect(page.get_by_label("Warmup", exact=True)).to_have_value("10")
+    expect(beside).to_be_empty()
+    expect(page.get_by_label("TOML", exact=True)).to_have_value(anywhere("steps = 500"))
+
+
 def anywhere(text: str) -> re.Pattern[str]:
     """Return a pattern that finds the text anywhere in a value."""
     return re.compile(re.escape(text))
