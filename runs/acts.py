@@ -8,6 +8,7 @@ from django.utils.translation import gettext_lazy
 
 from controlplane.common.models import Role
 from runs.run_table import RunRow
+from runs.states import State
 
 # Words of `states.Shown.acts` in the order of the page, with the path that asks for them.
 SLUGS = {
@@ -76,6 +77,8 @@ def next_of(row: RunRow) -> str:
         "contact_lost": _("Nothing is restarted while it may still be training."),
         "finished": _("Fork a run from one of its checkpoints, or launch the config again."),
     }  # fmt: skip
+    if row.attempt is not None and row.attempt.state == State.WAITING:
+        return _("It starts by itself as soon as its devices are free.")
     if row.shown.word == "paused" and row.shown.is_active:
         return _(
             "It holds its devices for a while, then gives them back; Resume goes on at the same step."

@@ -119,3 +119,12 @@ def test_the_lines_of_one_checkpoint_are_folded(people: People, attempt: Attempt
     page = people.viewer.get(f"/runs/{attempt.run_id}/timeline/").content.decode()
     assert page.count('<span class="kind">checkpoint</span>') == 1
     assert "and 2 before" in page
+
+
+def test_what_waits_for_devices_says_that_it_starts_by_itself(people: People) -> None:
+    run = make_run(project=people.project, created_by=people.operator_user)
+    reason = "Waiting for devices of this machine: it needs 8, 0 of 8 are free."
+    make_attempt(run=run, state=states.State.WAITING, reason=reason)
+    page = people.viewer.get(f"/runs/{run.pk}/header/").content.decode()
+    assert reason in page
+    assert "It starts by itself as soon as its devices are free." in page
