@@ -301,6 +301,11 @@ CELERY_BEAT_SCHEDULE = {
         "schedule": schedule(30),
         "options": {"expires": 30},
     },
+    "verify-audit": {
+        "task": "workers.verify_audit",
+        "schedule": schedule(24 * 3600),
+        "options": {"expires": 3600},
+    },
     "verify-left-behind": {
         "task": "workers.verify_left_behind",
         "schedule": schedule(15),
