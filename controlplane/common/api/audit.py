@@ -62,7 +62,7 @@ class ExportQuery(AuditQuery):
     format: Literal["jsonl", "csv"] = "jsonl"
 
 
-class VerifyIn(Input):
+class VerifyAgainst(Input):
     """What to verify against."""
 
     head: str = Field(
@@ -104,7 +104,7 @@ def export(request: HttpRequest, filters: Query[ExportQuery]) -> HttpResponseBas
 
 
 @router.post("/verify", response=CheckOut, summary="Verify the audit trail")
-def verify(request: HttpRequest, body: VerifyIn | None = None) -> Any:
+def verify(request: HttpRequest, body: VerifyAgainst | None = None) -> Any:
     """Compute every digest anew; with `head`, say whether that entry is still in the chain."""
     if body is not None and body.head:
         audit_checks.position_of(body.head)

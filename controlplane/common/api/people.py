@@ -38,7 +38,7 @@ class SignInOut(Output):
     seen_at: datetime
 
 
-class EndIn(Input):
+class EndSignIn(Input):
     """Which sign-in to end."""
 
     sign_in: int | None = Field(None, description="All but the one of this request when left out.")
@@ -99,7 +99,7 @@ def list_sign_ins(request: HttpRequest) -> Any:
 
 
 @me.post("/sign-ins/end", response=dict[str, int], summary="Sign out elsewhere")
-def end_sign_ins(request: HttpRequest, body: EndIn | None = None) -> Any:
+def end_sign_ins(request: HttpRequest, body: EndSignIn | None = None) -> Any:
     """End one sign-in of yours, or all others."""
     only = body.sign_in if body else None
     return {

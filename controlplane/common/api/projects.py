@@ -21,7 +21,7 @@ router = Router(tags=["projects"])
 RoleName = Literal["viewer", "operator", "approver", "admin"]
 
 
-class ProjectIn(Input):
+class NewProject(Input):
     """A new project."""
 
     name: str = Field(max_length=80)
@@ -86,7 +86,7 @@ def list_projects(request: HttpRequest, filters: Query[ProjectQuery]) -> Any:
 
 
 @router.post("", response={201: ProjectOut}, summary="Make a project")
-def create(request: HttpRequest, body: ProjectIn) -> Any:
+def create(request: HttpRequest, body: NewProject) -> Any:
     """Make a project whose first admin you are; for administrators of the service."""
     user = caller(request)
 
