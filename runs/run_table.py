@@ -1,47 +1,20 @@
 """The table of runs: which rows a filter means, and what one line says."""
 
-import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
-from django.db.models import (
-    BigIntegerField,
-    Case,
-    Exists,
-    FloatField,
-    IntegerField,
-    OuterRef,
-    Q,
-    QuerySet,
-    Subquery,
-    Value,
-    When,
-)
-from django.db.models.functions import Coalesce
+from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery
 
 from controlplane.common import access
 from controlplane.common.models import Project, User
-from runs import listings, states
+from runs import states
 from runs.models import Attempt, Run
+from runs.run_orders import FAILED, ordered
 
-# The orders that the table offers; a key is a column, or an expression of `_KEYS`, and never null.
-ORDERS = {
-    "newest": "-pk", "oldest": "pk", "name": "name", "activity": "-active_at", "loss": "loss_key", "step": "-step_key",
-    "state": "state_rank",
-}  # fmt: skip
 # A menu with more is searched by typing instead.
 MOST_CHOICES = 200
 # To look at all of 10,000 runs would take longer than the list itself.
 LABELLED_RUNS = 500
-_FAILED = (
-    states.Outcome.FAILED,
-    states.Outcome.COULD_NOT_START,
-    states.Outcome.LOST,
-    states.Outcome.TAKEN_AWAY,
-)
-# By state: what needs a person first, then what trains, what failed, the rest, and what never began.
-_CONTACT_LOST, _OPEN, _BROKEN, _OVER, _DRAFT = range(5)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -130,16 +103,6 @@ def with_names(runs: "QuerySet[Run]") -> "QuerySet[Run]":
     return named.defer("config__document", "card__data")
 
 
-def ordered(
-    runs: "QuerySet[Run]", *, order: str, cursor: str = "", size: int = listings.PAGE_SIZE
-) -> listings.Page[Run]:
-    """Cut one page of runs in one of the orders of the table."""
-    column = ORDERS.get(order, "-pk")
-    if (key := column.removeprefix("-")) in _keys():
-        runs = runs.annotate(**{key: _keys()[key]})
-    return listings.page_of(runs, order=column, cursor=cursor, size=size)
-
-
 def filtered(runs: "QuerySet[Run]", filters: RunFilters) -> "QuerySet[Run]":
     """Keep the runs that the filters mean."""
     plain = {
@@ -174,24 +137,6 @@ def _on_shelf(runs: "QuerySet[Run]", shelf: str) -> "QuerySet[Run]":
     return runs.filter(archived_at__isnull=True, deleted_at__isnull=True)
 
 
-def _keys() -> dict[str, Any]:
-    """Return the expressions to sort by; a run without a loss comes after all others."""
-    newest = Attempt.objects.filter(run=OuterRef("pk")).order_by("-number")
-    rank = Case(
-        When(contact_lost_since__isnull=False, ended_at__isnull=True, then=_CONTACT_LOST),
-        When(ended_at__isnull=True, then=_OPEN),
-        When(outcome__in=_FAILED, then=_BROKEN),
-        default=_OVER,
-    )
-    ranks = Subquery(newest.annotate(rank=rank).values("rank")[:1], output_field=IntegerField())
-    return {
-        "active_at": Coalesce("last_point_at", "desired_at", "created_at"),
-        "loss_key": Coalesce("last_loss", Value(math.inf), output_field=FloatField()),
-        "step_key": Coalesce("step", Value(-1), output_field=BigIntegerField()),
-        "state_rank": Coalesce(ranks, Value(_DRAFT)),
-    }
-
-
 def matching(text: str) -> Q:
     """Return what a typed text means of a run: parts of names, a tag, the beginning of a digest, a number."""
     found = (
@@ -215,7 +160,7 @@ def in_state(runs: "QuerySet[Run]", group: str) -> "QuerySet[Run]":
     if group == "active":
         return runs.filter(Exists(attempts.exclude(state=states.State.ENDED)))
     newest = attempts.order_by("-number").values("outcome")[:1]
-    outcomes = {"failed": _FAILED, "finished": ("finished",), "stopped": ("stopped",)}
+    outcomes = {"failed": FAILED, "finished": ("finished",), "stopped": ("stopped",)}
     return runs.annotate(newest_outcome=Subquery(newest)).filter(
         newest_outcome__in=outcomes.get(group, ())
     )

@@ -4,19 +4,16 @@ Public: names here and in `safehold.query` keep their meaning. docs/how-to/query
 """
 
 import codecs
-import json
-import os
 import uuid
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
 import httpx
 
+from safehold import api_place
 from safehold.query import RunView
 
-DEFAULT_URL = "http://127.0.0.1:8000"
 TIMEOUT_SECONDS = 30.0
 
 
@@ -66,10 +63,13 @@ class ApiClient:
         Raises:
             ApiError: No token is found, or its file cannot be read.
         """
-        home = Path(os.environ.get("SAFEHOLD_HOME") or ".safehold")
-        url = os.environ.get("SAFEHOLD_URL") or _address(home) or DEFAULT_URL
-        token = os.environ.get("SAFEHOLD_TOKEN") or _token(home)
-        return cls(url, token)
+        token = api_place.token()
+        if not token:
+            raise ApiError(
+                "No token: set SAFEHOLD_TOKEN or SAFEHOLD_TOKEN_FILE, or run where "
+                f"{api_place.home() / 'token'} can be read."
+            )
+        return cls(api_place.url(), token)
 
     def __enter__(self) -> Self:
         return self
@@ -209,29 +209,3 @@ def _problem(response: httpx.Response) -> dict[str, Any]:
     except ValueError:
         return {}
     return body if isinstance(body, dict) else {}
-
-
-def _address(home: Path) -> str:
-    """Return where the `safehold up` that holds the lock of this home serves; empty where none does."""
-    try:
-        holder = json.loads(_content(home / "up.lock") or "{}")
-    except ValueError:
-        return ""
-    return str(holder.get("url") or "") if isinstance(holder, dict) else ""
-
-
-def _token(home: Path) -> str:
-    path = os.environ.get("SAFEHOLD_TOKEN_FILE") or str(home / "token")
-    token = _content(Path(path))
-    if not token:
-        raise ApiError(
-            f"No token: set SAFEHOLD_TOKEN or SAFEHOLD_TOKEN_FILE, or run where {home / 'token'} can be read."
-        )
-    return token
-
-
-def _content(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8").strip()
-    except OSError:
-        return ""

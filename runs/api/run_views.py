@@ -23,7 +23,7 @@ from runs.services import saved_views
 router = Router(tags=["runs"])
 
 
-class ViewIn(Input):
+class ViewBody(Input):
     """Filters and order of the list of runs."""
 
     name: str = Field(min_length=1, max_length=80)
@@ -45,7 +45,7 @@ def list_views(request: HttpRequest, filters: Query[PageQuery]) -> Any:
 
 
 @router.post("", response={201: ViewOut}, summary="Keep a view")
-def save(request: HttpRequest, body: ViewIn) -> Any:
+def save(request: HttpRequest, body: ViewBody) -> Any:
     """Keep a list of runs under a name; the same name again replaces your own."""
     user = caller(request)
 

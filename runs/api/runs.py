@@ -7,7 +7,7 @@ from ninja import Query, Router, Status
 from pydantic import Field
 
 from controlplane.common.api import Input, Page, PageQuery, caller, once, visible_projects
-from runs import access, run_table
+from runs import access, run_orders, run_table
 from runs.api import (
     run_acts,
     run_forecast,
@@ -79,7 +79,7 @@ def list_runs(request: HttpRequest, filters: Query[RunQuery]) -> Any:
     found = run_table.filtered(runs, filters.filters())
     if filters.name:
         found = found.filter(name__icontains=filters.name)
-    page = run_table.ordered(found, order=filters.order, cursor=filters.cursor, size=filters.limit)
+    page = run_orders.ordered(found, order=filters.order, cursor=filters.cursor, size=filters.limit)
     return {"items": run_shapes(page.rows), "next": page.next_cursor or None}
 
 

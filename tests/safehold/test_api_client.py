@@ -4,7 +4,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from safehold.api_client import DEFAULT_URL, ApiClient, ApiError
+from safehold.api_client import ApiClient, ApiError
+from safehold.api_place import DEFAULT_URL
 
 
 def client_of(*answers: httpx.Response) -> tuple[ApiClient, list[httpx.Request]]:

@@ -52,7 +52,7 @@ export class LiveCharts extends Charts {
   }
 
   flags(figure) {
-    return this.noted.map((flag) => ({ ...flag, x: this.store.positionOf(figure.names, flag) })).filter(({ x }) => x !== null);
+    return this.noted.map((flag) => ({ ...flag, x: this.store.positionAt(figure.names, flag) })).filter(({ x }) => x !== null);
   }
 
   onFigures() {

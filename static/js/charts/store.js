@@ -64,7 +64,7 @@ export class Store {
   }
 
   // Where on the axis a step of an attempt stands, read off the first of these curves that has it.
-  positionOf(names, { attempt, step }) {
+  positionAt(names, { attempt, step }) {
     for (const name of names) {
       for (const part of this.parts(name)) {
         if (part.superseded || (attempt !== null && part.attempt !== attempt)) continue;

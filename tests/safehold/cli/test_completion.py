@@ -24,7 +24,7 @@ def completed(words: str, shell: str = "bash") -> list[str]:
 @pytest.mark.parametrize(
     ("words", "offered"),
     [
-        ("safehold chec", "checkpoint"),
+        ("safehold checkp", "checkpoint"),
         ("safehold run unar", "unarchive"),
         ("safehold run list --sta", "--state"),
         ("safehold run list --state fai", "failed"),
@@ -37,7 +37,7 @@ def test_commands_options_and_words_are_offered(words: str, offered: str) -> Non
 
 
 def test_another_shell_is_served_too() -> None:
-    assert any("checkpoint" in line for line in completed("safehold chec", "zsh"))
+    assert any("checkpoint" in line for line in completed("safehold checkp", "zsh"))
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
