@@ -39,9 +39,13 @@ def ordered(
 ) -> listings.Page[Run]:
     """Cut one page of runs in one of the orders of the table."""
     column = ORDERS.get(order, "-pk")
-    if (key := column.removeprefix("-")) in _keys():
-        runs = runs.annotate(**{key: _keys()[key]})
-    return listings.page_of(runs, order=column, cursor=cursor, size=size)
+    if (key := column.removeprefix("-")) not in _keys():
+        return listings.page_of(runs, order=column, cursor=cursor, size=size)
+    # Every run has to be looked at for its key: without what a line names beside it, which is read for one page only.
+    keyed = runs.select_related(None).defer(None).only("pk").annotate(**{key: _keys()[key]})
+    page = listings.page_of(keyed, order=column, cursor=cursor, size=size)
+    whole = runs.in_bulk([run.pk for run in page.rows])
+    return listings.Page([whole[run.pk] for run in page.rows], page.next_cursor)
 
 
 def _keys() -> dict[str, Any]:

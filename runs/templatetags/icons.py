@@ -1,5 +1,7 @@
 """Icons from one sprite, and the links of the rail."""
 
+from functools import cache
+
 from django import template
 from django.templatetags.static import static
 from django.urls import reverse
@@ -14,9 +16,15 @@ def icon(name: str) -> SafeString:
     """Return the symbol of `static/img/icons.svg`; decoration, so screen readers skip it."""
     return format_html(
         '<svg class="icon" aria-hidden="true"><use href="{}#{}"/></svg>',
-        static("img/icons.svg"),
+        _sprite(),
         name,
     )
+
+
+@cache
+def _sprite() -> str:
+    """Return the address of the sprite: asked for some hundred times a page."""
+    return static("img/icons.svg")
 
 
 @register.simple_tag(takes_context=True)
