@@ -35,6 +35,7 @@ class LiveService:
         url: Base address, e.g. http://127.0.0.1:40123.
         home: Its state directory: attempts, checkpoints, logs.
         env: Environment of its processes; also right for a trainer or the command line.
+        was_ready: It has been ready once.
     """
 
     url: str
@@ -42,6 +43,7 @@ class LiveService:
     env: dict[str, str]
     valkey: Valkey
     processes: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
+    was_ready: bool = False
 
     def start(self) -> None:
         """Start everything and wait until the service says that it is ready."""
@@ -78,6 +80,7 @@ class LiveService:
     def wait_ready(self) -> None:
         """Wait until /readyz is content."""
         wait_until(self._is_ready, START_TIMEOUT_SECONDS, self._report, every=0.1)
+        self.was_ready = True
 
     def stop(self) -> None:
         """Stop the processes, then whatever they launched."""
@@ -107,7 +110,9 @@ class LiveService:
 
     def _is_ready(self) -> bool:
         ended = [name for name, process in self.processes.items() if process.poll() is not None]
-        assert not ended, f"{ended} ended while starting. {self._report()}"
+        assert self.was_ready or not ended, f"{ended} ended while starting. {self._report()}"
+        for name in ended:  # as the supervisor of `up` does: Celery ends when its broker is gone
+            self.start_process(name)
         try:
             return httpx.get(f"{self.url}/readyz", timeout=5).status_code == 200
         except httpx.TransportError:

@@ -68,11 +68,11 @@ def _see_what_cannot_work_refused(person: Person, toml: str) -> None:
     """A wrong type is told while typing; another tokenizer is found by preflight at the launch."""
     page = person.page
     page.get_by_role("link", name="Write a config for it").click()
-    page.get_by_label("TOML").fill(re.sub(r"(?m)^lr = .*$", 'lr = "fast"', toml))
+    page.get_by_role("textbox", name="TOML").fill(re.sub(r"(?m)^lr = .*$", 'lr = "fast"', toml))
     expect(page.locator("#config-verdict")).to_contain_text("optimizer.lr")
     expect(page.locator("#f-optimizer-lr-faults")).to_contain_text("fast")
     wrong_lock = re.sub(r"(?m)^digest = .*$", f'digest = "blake3:{"0" * 64}"', toml)
-    page.get_by_label("TOML").fill(wrong_lock)
+    page.get_by_role("textbox", name="TOML").fill(wrong_lock)
     expect(page.locator("#config-verdict")).to_contain_text("Every field is sound")
     page.get_by_role("button", name="Keep this config").click()
     page.get_by_role("link", name="Launch").click()
@@ -84,11 +84,11 @@ def _see_what_cannot_work_refused(person: Person, toml: str) -> None:
 def _keep_the_config(person: Person, toml: str, card_name: str) -> None:
     page = person.page
     person.open("/configs/new/")
-    page.get_by_label("TOML").fill(toml)
+    page.get_by_role("textbox", name="TOML").fill(toml)
     page.locator("select[name=card]").select_option(label=card_name)
     # The form side answers too, and the TOML follows.
     page.locator("#f-name").fill("story")
-    expect(page.get_by_label("TOML")).to_have_value(re.compile('name = "story"'))
+    expect(page.get_by_role("textbox", name="TOML")).to_have_value(re.compile('name = "story"'))
     page.get_by_role("button", name="Keep this config").click()
     expect(page.get_by_role("heading", name="story")).to_be_visible()
 

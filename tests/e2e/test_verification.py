@@ -11,7 +11,7 @@ from checkpoints.models import Checkpoint
 from runs.models import Attempt, Config
 from safehold.manifest import read
 from tests.checkpoints.makers import path_of
-from tests.factories import make_attempt
+from tests.factories import make_attempt, make_run
 from tests.safehold.checkpointing.training import Training, step_folder
 from tests.waiting import wait_until
 
@@ -52,7 +52,8 @@ def wait_for(number: int, state: str) -> None:
 def test_saves_are_proved_in_the_background_whatever_happens_to_the_worker(
     live_service: Any, tmp_path: Path
 ) -> None:
-    attempt = make_attempt(state="running")
+    # On a cluster that cannot be seen: nobody takes the attempt for gone.
+    attempt = make_attempt(state="running", run=make_run(launcher="kubernetes:away"))
     first = register(live_service, attempt, saved(attempt, 2, tmp_path))
     wait_for(first, "verified")
     live_service.kill("worker")
