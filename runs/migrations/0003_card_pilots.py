@@ -5,20 +5,31 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('runs', '0002_metric_storage'),
+        ("runs", "0002_metric_storage"),
     ]
 
     operations = [
         migrations.AddField(
-            model_name='card',
-            name='parent',
-            field=models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='pilots', to='runs.card'),
+            model_name="card",
+            name="parent",
+            field=models.ForeignKey(
+                blank=True,
+                null=True,
+                on_delete=django.db.models.deletion.PROTECT,
+                related_name="pilots",
+                to="runs.card",
+            ),
         ),
         migrations.AddField(
-            model_name='card',
-            name='pilot',
-            field=models.CharField(blank=True, choices=[('', 'No pilot'), ('pilot', 'Pilot'), ('mix_pilot', 'Mix pilot')], db_default='', default='', max_length=10),
+            model_name="card",
+            name="pilot",
+            field=models.CharField(
+                blank=True,
+                choices=[("", "No pilot"), ("pilot", "Pilot"), ("mix_pilot", "Mix pilot")],
+                db_default="",
+                default="",
+                max_length=10,
+            ),
         ),
     ]

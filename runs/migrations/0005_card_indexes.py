@@ -5,20 +5,19 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('common', '0004_number_and_seal_the_audit_trail'),
-        ('runs', '0004_approvals_and_rulebook'),
+        ("common", "0004_number_and_seal_the_audit_trail"),
+        ("runs", "0004_approvals_and_rulebook"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
     operations = [
         migrations.AddIndex(
-            model_name='attempt',
-            index=models.Index(fields=['launcher', '-id'], name='attempt_of_launcher'),
+            model_name="attempt",
+            index=models.Index(fields=["launcher", "-id"], name="attempt_of_launcher"),
         ),
         migrations.AddIndex(
-            model_name='card',
-            index=models.Index(fields=['project', 'stage', '-id'], name='card_of_stage'),
+            model_name="card",
+            index=models.Index(fields=["project", "stage", "-id"], name="card_of_stage"),
         ),
     ]
