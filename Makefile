@@ -28,6 +28,7 @@ check: .venv/.dev
 	$(BIN)/lint-imports --no-cache
 	$(LINT_ENV) $(BIN)/mypy safehold controlplane runs checkpoints workers
 	$(LINT_ENV) $(BIN)/python -W ignore::RuntimeWarning manage.py makemigrations --check --dry-run
+	$(LINT_ENV) $(BIN)/python manage.py catalogue --check
 	$(DEPLOY_ENV) $(BIN)/python manage.py check --deploy --fail-level WARNING
 
 # Two processes: most tests wait more than they reckon. A file with a service of its own stays in one of them.
