@@ -9,6 +9,7 @@ import json
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
+from django.core.exceptions import ValidationError
 from django.db.models import Model, Q, QuerySet
 
 ModelT = TypeVar("ModelT", bound=Model)
@@ -38,11 +39,19 @@ def page_of(
     tie = "-pk" if is_falling else "pk"
     ordered = queryset.order_by(*dict.fromkeys([order, tie]))
     if position := _read(cursor):
-        ordered = ordered.filter(_behind(column, "lt" if is_falling else "gt", *position))
+        ordered = _from(ordered, _behind(column, "lt" if is_falling else "gt", *position))
     rows = list(ordered[: size + 1])
     has_more = len(rows) > size
     rows = rows[:size]
     return Page(rows, _write(_value(rows[-1], column), rows[-1].pk) if has_more else "")
+
+
+def _from(ordered: "QuerySet[ModelT]", position: Q) -> "QuerySet[ModelT]":
+    try:
+        return ordered.filter(position)
+    except (ValueError, TypeError, OverflowError, ValidationError):
+        # A cursor of another order, or one made by hand: its value is none that the column can hold.
+        return ordered
 
 
 def _behind(column: str, side: str, value: Any, pk: int) -> Q:
@@ -64,4 +73,6 @@ def _read(cursor: str) -> tuple[Any, int] | None:
         value, pk = json.loads(base64.urlsafe_b64decode(cursor.encode()))
     except ValueError:
         return None
-    return (value, pk) if isinstance(pk, int) and isinstance(value, str | int | float) else None
+    if not isinstance(pk, int) or not isinstance(value, str | int | float):
+        return None
+    return None if "\0" in str(value) else (value, pk)

@@ -1,3 +1,5 @@
+import base64
+
 import pytest
 from django.test import Client
 
@@ -150,6 +152,17 @@ def test_every_order_pages_without_gap_or_repeat(people: People, order: str) -> 
         if not cursor:
             break
     assert len(seen) == len(set(seen)) == 120
+
+
+@pytest.mark.parametrize("order", ["loss", "step", "state", "name", "activity", "newest"])
+@pytest.mark.parametrize("position", ['["abc", 1]', '[5, 1]', "[1e400, 1]", "[NaN, 1]", '["\\u0000", 1]', '[1, 1e400]',
+                                      '["2026-01-01T00:00:00+00:00", 99999999999999999999]'])  # fmt: skip
+def test_a_cursor_that_fits_no_order_never_breaks_the_list(
+    people: People, order: str, position: str
+) -> None:
+    make_run(config=make_config(project=people.project, created_by=people.operator_user))
+    cursor = base64.urlsafe_b64encode(position.encode()).decode()
+    assert people.operator.get("/runs/", {"order": order, "cursor": cursor}).status_code == 200
 
 
 def test_groups_tags_and_the_archive_are_filters(people: People) -> None:
