@@ -101,7 +101,8 @@ def _filtered(found: "QuerySet[AuditEntry]", filters: Filters) -> "QuerySet[Audi
 
 
 def _rows(found: "QuerySet[AuditEntry]") -> Iterator[dict[str, Any]]:
-    yield from found.values(*_COLUMNS).iterator(chunk_size=1000)
+    in_chain_order = found.order_by("pk")
+    yield from in_chain_order.values(*_COLUMNS).iterator(chunk_size=1000)
 
 
 def _line(values: Any) -> bytes:
