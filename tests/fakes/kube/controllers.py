@@ -255,12 +255,12 @@ class Controllers:
             return False
         if any(labels.get(key) != value for key, value in wanted.items()):
             return False
-        on_node = [
-            gpus_of(other)
-            for other in self.store.list("pods", "", _all)
-            if other["spec"].get("nodeName") == name and _is_unfinished(other)
-        ]
-        return sum(on_node) + gpus_of(pod) <= int(node["status"]["allocatable"].get(GPU, 0))
+
+        def is_there(other: Json) -> bool:
+            return other["spec"].get("nodeName") == name and _is_unfinished(other)
+
+        taken = sum(map(gpus_of, self.store.list("pods", "", is_there)))
+        return taken + gpus_of(pod) <= int(node["status"]["allocatable"].get(GPU, 0))
 
     # The kubelet.
 
