@@ -1,5 +1,6 @@
 """What every section of a typed document is made of: strict types, described fields, text without controls."""
 
+import math
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator
@@ -70,7 +71,10 @@ class Section(BaseModel):
     @field_validator("*", mode="before")
     @classmethod
     def _storable(cls, value: Any) -> Any:
-        """Refuse whole numbers that nothing behind us can hold, also where a field has no bound of its own."""
-        if isinstance(value, int) and abs(value) > LARGEST_INTEGER:
+        """Refuse numbers that nothing behind us can hold, also where a field has no bound of its own.
+
+        PostgreSQL's jsonb writes 1e20 out in digits, so a large float comes back as a whole number.
+        """
+        if isinstance(value, int | float) and LARGEST_INTEGER < abs(value) < math.inf:
             raise ValueError("has more digits than a 64-bit number")
         return value

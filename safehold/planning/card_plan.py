@@ -2,10 +2,11 @@
 
 from typing import Literal
 
-from safehold.config.base import Path, Section, describe
+from safehold.config.base import Path, describe
+from safehold.planning.card_sections import Quantities
 
 
-class CardPlan(Section):
+class CardPlan(Quantities):
     """How the network is spread over the devices, how it is saved, and where."""
 
     precision: Literal["bf16", "fp16", "fp32", "fp8"] = describe(

@@ -1,15 +1,29 @@
 """The sections network, data and compute of an experiment card (CARD-1): every field with its meaning and bounds."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from safehold.config.base import Section, Text, describe
 
 TokenCount = Annotated[int, Field(ge=0, lt=2**63)]
+# A billionth of every unit on a card is less than anybody plans, and products of such factors stay far from 0.
+SMALLEST = 1e-9
 
 
-class CardNetwork(Section):
+class Quantities(Section):
+    """Fields that sums are made of: 0 is "not yet known", what is known can be divided by."""
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _usable(cls, value: Any) -> Any:
+        """Refuse what is so close to 0 that a sum would divide by 0."""
+        if isinstance(value, float) and 0 < abs(value) < SMALLEST:
+            raise ValueError(f"is closer to 0 than any quantity, {SMALLEST:g}")
+        return value
+
+
+class CardNetwork(Quantities):
     """The network that is meant."""
 
     architecture: Literal["dense", "moe"] = describe(
@@ -65,7 +79,7 @@ class CardNetwork(Section):
     )
 
 
-class CardData(Section):
+class CardData(Quantities):
     """The data that are meant."""
 
     tokens: TokenCount = describe("Tokens seen (D)", "Repeats included.", unit="tokens", default=0)
@@ -84,7 +98,7 @@ class CardData(Section):
     )
 
 
-class CardCompute(Section):
+class CardCompute(Quantities):
     """The devices that are meant."""
 
     accelerator: Text = describe("Accelerator", "Type of the device.", default="", max_length=120)

@@ -1,3 +1,4 @@
+import json
 from typing import Any
 
 import pytest
@@ -9,6 +10,21 @@ REFERENCE: dict[str, Any] = {
     "data": {"tokens": 100_000_000_000},
     "compute": {"devices": 512, "peak_tflops_per_device": 300, "mfu": 0.5},
 }
+LARGEST: dict[str, Any] = {
+    "acceptance": [{"metric": "loss", "threshold": 9e18}],
+    "network": {"layers": 2**63 - 1, "hidden": 2**63 - 1, "vocabulary": 2**63 - 1, "sequence_length": 2**63 - 1},
+    "data": {"tokens": 2**63 - 1, "unique_tokens": 1},
+    "compute": {"devices": 2**63 - 1, "devices_per_node": 1, "peak_tflops_per_device": 1e-9, "mfu": 1e-9,
+                "memory_gb_per_device": 9e18},
+    "plan": {"micro_batch": 2**63 - 1, "accumulation": 2**63 - 1, "failures_per_1000_node_days": 9e18,
+             "save_seconds": 9e18, "restart_minutes": 9e18, "queue_minutes": 9e18},
+}  # fmt: skip
+SMALLEST: dict[str, Any] = {
+    "network": {"parameters": 1e-9, "sequence_length": 1},
+    "data": {"tokens": 1, "unique_tokens": 2**63 - 1},
+    "compute": {"devices": 1, "peak_tflops_per_device": 9e18, "mfu": 1, "memory_gb_per_device": 1e-9},
+    "plan": {"step_seconds": 1e-9, "save_seconds": 1e-9, "failures_per_1000_node_days": 1e-9},
+}  # fmt: skip
 
 
 def test_a_card_comes_with_its_sums(operator: Api) -> None:
@@ -134,3 +150,34 @@ def test_a_run_says_what_it_is_held_against(operator: Api, document: Any) -> Non
     assert (found["acceptance"]["verdict"], found["forecast"], found["start"]) == ("not measured", None, None)  # fmt: skip
     (result,) = operator.get(f"cards/{card['id']}/results").json()["items"]
     assert result["run"] == run["id"]
+
+
+@pytest.mark.parametrize("data", [LARGEST, SMALLEST], ids=["largest", "smallest"])
+def test_absurd_numbers_are_kept_and_listed_as_any_other(
+    operator: Api, data: dict[str, Any]
+) -> None:
+    made = operator.post("cards", {"name": "absurd", "data": data})
+    assert made.status_code == 201, made.content
+    for path in ("cards", f"cards/{made.json()['id']}"):
+        answer = operator.get(path)
+        assert answer.status_code == 200, answer.content
+        json.loads(answer.content, parse_constant=pytest.fail)
+
+
+@pytest.mark.parametrize(
+    ("data", "field", "message"),
+    [
+        ({"network": {"parameters": 1e-300}}, "network.parameters", "closer to 0"),
+        ({"compute": {"mfu": 1e-12}}, "compute.mfu", "closer to 0"),
+        ({"compute": {"peak_tflops_per_device": 1e20}}, "compute.peak_tflops_per_device", "64-bit"),
+        ({"acceptance": [{"metric": "loss", "threshold": -1e300}]}, "acceptance.0.threshold", "64-bit"),
+    ],
+)  # fmt: skip
+def test_a_number_that_no_sum_survives_is_refused_at_its_field(
+    operator: Api, data: dict[str, Any], field: str, message: str
+) -> None:
+    answer = operator.post("cards", {"name": "absurd", "data": data})
+    assert answer.status_code == 422
+    (fault,) = answer.json()["errors"]
+    assert fault["field"] == field
+    assert message in fault["message"]
