@@ -5,6 +5,7 @@ so a field typed in the browser and one written in TOML are refused with the sam
 """
 
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -13,6 +14,8 @@ from safehold.config import FieldSpec, flatten
 
 # An acceptance metric, in the order in which a line says it.
 _ROW = ("metric", "split", "comparator", "threshold")
+# 2,000 or 2 000 000.5: one separator, groups of three digits.
+_GROUPED = re.compile(r"[+-]?[1-9]\d{0,2}([,_ ])\d{3}(\1\d{3})*(\.\d*)?(e[+-]?\d+)?", re.I)
 
 
 class Fault(Protocol):
@@ -212,7 +215,8 @@ def _put(document: dict[str, Any], path: str, value: Any) -> None:
 
 
 def _number(text: str) -> Any:
-    plain = text.replace(",", "").replace("_", "").replace(" ", "")
+    # Only whole groups of three are taken together: "3,5e-4" is no 35e-4, it is refused as it stands.
+    plain = re.sub("[,_ ]", "", text) if _GROUPED.fullmatch(text) else text
     for reader in (int, float):
         try:
             value = reader(plain)

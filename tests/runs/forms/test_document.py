@@ -91,11 +91,23 @@ def test_what_cannot_be_read_is_refused_at_its_field(path: str, text: str) -> No
 
 
 @pytest.mark.parametrize(
-    ("text", "value"), [("70e9", 70_000_000_000), ("1_000", 1000), ("2,000", 2000), (" 12 ", 12)]
-)
+    ("text", "value"),
+    [("70e9", 70_000_000_000), ("1_000", 1000), ("2,000", 2000), (" 12 ", 12), ("2 000 000", 2_000_000),
+     ("-1,234,567.5", -1_234_567.5)],
+)  # fmt: skip
 def test_large_whole_numbers_are_typed_as_people_write_them(text: str, value: int) -> None:
     spec = next(spec for spec in fields_of(CardFields) if spec.path == "data.tokens")
     assert forms.to_value(spec, text.strip()) == value
+
+
+@pytest.mark.parametrize(
+    "text", ["3,5e-4", "0,001", "1,5", "1,2345", "1,234 567", "1 5", "12,34,567", ",5"]
+)
+def test_a_decimal_comma_is_refused_and_never_read_as_another_number(text: str) -> None:
+    fields = typed(forms.starting_document(SPECS)) | {"optimizer.lr": text}
+    (fault,) = validate(forms.document_of(SPECS, fields))
+    assert fault.path == "optimizer.lr"
+    assert text in fault.message
 
 
 def test_a_fault_stands_at_its_field_or_above_the_form() -> None:
