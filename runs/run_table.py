@@ -71,15 +71,16 @@ class RunRow:
         return self.run.total_steps * self.run.tokens / self.run.step
 
     @property
+    def tokens_per_second(self) -> float | None:
+        """The present rate; none of a run that does not train: its last one says nothing of now."""
+        return self.run.tokens_per_second if self.shown.word == "running" else None
+
+    @property
     def eta_seconds(self) -> float | None:
         """What is left at the present rate; only while it moves."""
-        if (
-            self.shown.word != "running"
-            or not self.run.tokens_per_second
-            or self.total_tokens is None
-        ):
+        if not self.tokens_per_second or self.total_tokens is None:
             return None
-        return max(0.0, self.total_tokens - (self.run.tokens or 0)) / self.run.tokens_per_second
+        return max(0.0, self.total_tokens - (self.run.tokens or 0)) / self.tokens_per_second
 
 
 def table(*, project: Project, filters: RunFilters) -> tuple[list[RunRow], str]:

@@ -101,7 +101,7 @@ class RunOut(Output):
     total_steps: int | None
     tokens: int | None
     loss: float | str | None
-    tokens_per_second: float | None
+    tokens_per_second: float | str | None = Field(description="Of now; null unless the run trains.")
     config: int
     config_hash: str
     card: int | None

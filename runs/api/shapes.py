@@ -116,8 +116,8 @@ def view_shape(view: SavedView) -> dict[str, Any]:
 def row_shape(row: RunRow) -> dict[str, Any]:
     """Return one line of a list of runs."""
     run, shown = row.run, row.shown
-    plain = ("id", "name", "desired", "step", "total_steps", "tokens", "tokens_per_second", "checkpoint_step",
-             "checkpoint_state", "launcher", "num_devices", "group", "tags", "archived_at", "delete_after", "deleted_at",
+    plain = ("id", "name", "desired", "step", "total_steps", "tokens", "checkpoint_step", "checkpoint_state",
+             "launcher", "num_devices", "group", "tags", "archived_at", "delete_after", "deleted_at",
              "created_at")  # fmt: skip
     return {name: getattr(run, name) for name in plain} | {
         "project": run.project.slug,
@@ -126,6 +126,7 @@ def row_shape(row: RunRow) -> dict[str, Any]:
         "why": shown.why,
         "acts": sorted(shown.acts),
         "loss": number(run.last_loss),
+        "tokens_per_second": number(row.tokens_per_second),
         "config": run.config_id,
         "config_hash": run.config.hash,
         "card": run.card_id,

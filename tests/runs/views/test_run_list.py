@@ -3,6 +3,7 @@ import base64
 import pytest
 from django.test import Client
 
+from runs.models import Attempt
 from tests.factories import make_attempt, make_config, make_run
 from tests.runs.views.people import People
 
@@ -38,6 +39,24 @@ def test_a_line_names_the_run_its_state_and_its_owner(people: People) -> None:
     assert "Queued" in page
     assert people.operator_user.username in page
     assert '<progress value="50" max="200"' in page
+
+
+def test_a_rate_stands_only_beside_a_run_that_trains(people: People) -> None:
+    run = make_run(
+        project=people.project,
+        created_by=people.operator_user,
+        desired="running",
+        tokens_per_second=4866.0,
+    )
+    attempt = make_attempt(run=run, state="running")
+    pages = ("/runs/", f"/runs/{run.pk}/header/")
+    assert all("4.87 k/s" in people.viewer.get(page).content.decode() for page in pages)
+    assert people.viewer.get(f"/api/v1/runs/{run.pk}").json()["tokens_per_second"] == 4866.0
+    Attempt.objects.filter(pk=attempt.pk).update(
+        state="ended", outcome="stopped", ended_at=run.created_at
+    )
+    assert not any("4.87 k/s" in people.viewer.get(page).content.decode() for page in pages)
+    assert people.viewer.get(f"/api/v1/runs/{run.pk}").json()["tokens_per_second"] is None
 
 
 def test_an_outsider_sees_no_run_of_the_project(people: People) -> None:
