@@ -179,7 +179,8 @@ class ApiClient:
         raise _refusal(response)
 
     def _unanswered(self, error: httpx.HTTPError) -> ApiError:
-        return ApiError(f"{self.url} does not answer: {error}. Is the service up (`safehold up`)?")
+        why = str(error).rstrip(".")
+        return ApiError(f"{self.url} does not answer: {why}. Is the service up (`safehold up`)?")
 
 
 def _refusal(response: httpx.Response) -> ApiError:

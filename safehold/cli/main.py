@@ -27,7 +27,7 @@ def run(arguments: Sequence[str]) -> int:
         return 0
     except Exception as error:
         if hasattr(error, "format_message"):  # a wrong option or argument, as the parser words it
-            return _refuse(f"{error.format_message()} See `safehold --help`.")
+            return _refuse(f"{error.format_message().rstrip('.')}. See `safehold --help`.")
         if type(error).__name__ == "Abort":
             return _refuse("stopped.")
         raise

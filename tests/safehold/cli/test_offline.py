@@ -66,6 +66,10 @@ def test_the_case_of_a_run_shorter_than_its_warmup(
         (["plan", "nope.toml"], "safehold: nope.toml cannot be read: No such file or directory.\n"),
         (["verify", "nope"], "safehold: nope does not exist.\n"),
         (["preflight"], "safehold: Missing argument 'CONFIG'. See `safehold --help`.\n"),
+        (
+            ["up", "--prot=1"],
+            "safehold: No such option: --prot (Possible options: --port). See `safehold --help`.\n",
+        ),
         (["frobnicate"], "safehold: No such command 'frobnicate'. See `safehold --help`.\n"),
     ],
 )
