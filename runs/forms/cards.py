@@ -27,6 +27,7 @@ class CardForm(forms.Form):
     question = forms.CharField(required=False, max_length=4000)
     stage = forms.ChoiceField(choices=STAGES)
     reason = forms.CharField(required=False, max_length=400)
+    seen_at = forms.DateTimeField(required=False)
 
 
 class TypedCard:

@@ -1,12 +1,13 @@
 """Experiment cards: every change is kept with who, when, old, new and why."""
 
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any
 
 from django.db import transaction
 
 from controlplane.common import access, audit
-from controlplane.common.errors import Invalid, SafeholdError
+from controlplane.common.errors import Conflict, Invalid, SafeholdError
 from controlplane.common.models import Project, User
 from runs.models import Card, CardChange
 from runs.services import agreements
@@ -17,6 +18,12 @@ from safehold.planning.starting_point import base_faults
 
 STAGES = ("pretrain", "continued", "sft", "preference")
 _COLUMNS = ("name", "question", "stage")
+
+
+class ChangedMeanwhile(Conflict):
+    """Somebody else changed the card after this person had read it."""
+
+    code = "card-changed-meanwhile"
 
 
 @transaction.atomic
@@ -65,6 +72,7 @@ def update_card(
     question: str | None = None,
     stage: str | None = None,
     data: Mapping[str, Any] | None = None,
+    seen_at: datetime | None = None,
 ) -> list[CardChange]:
     """Change what is given and keep each changed field in the trail; no difference leaves no trace.
 
@@ -76,12 +84,16 @@ def update_card(
         question: New question.
         stage: New stage.
         data: All typed fields, not only the changed ones.
+        seen_at: `updated_at` of the card that the change was written over; None: whatever it is now.
 
     Raises:
+        ChangedMeanwhile: Somebody changed it after `seen_at`; nothing of theirs was written over.
         Invalid: A field cannot be used; `fields` names it.
     """
     access.require(user, card.project_id, "card.update")
     held = Card.objects.select_for_update(no_key=True).get(pk=card.pk)
+    if seen_at is not None and held.updated_at != seen_at:
+        raise _changed_meanwhile(held, seen_at)
     given = {"name": name, "question": question, "stage": stage, "data": data}
     before = {key: getattr(held, key) for key in given}
     # What was kept before a field came has its default, so that a new field is no change of anybody's.
@@ -103,6 +115,15 @@ def update_card(
         told = {"fields": [change.field for change in changes], "reason": reason.strip()}
         audit.record(actor=user, action="card.update", object=held, data=told)
     return changes
+
+
+def _changed_meanwhile(card: Card, seen_at: datetime) -> ChangedMeanwhile:
+    newer = card.changes.filter(at__gt=seen_at).select_related("user")
+    told = ", ".join(f"{one.field} by {one.user}" for one in newer[:10])
+    return ChangedMeanwhile(
+        f"Card {card.name} was changed after you opened it: {told or 'see its trail'}.",
+        hint="What you typed stands below and was not kept; keep it again to write it over that.",
+    )
 
 
 def _checked(

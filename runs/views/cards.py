@@ -64,18 +64,22 @@ def card_detail(request: HttpRequest, card_id: int) -> HttpResponse:
     card = access.card_for(caller(request), card_id, change=request.method == "POST")
     if request.method == "GET":
         return _form(request, _kept_context(card) | card_page.around(caller(request), card))
-    typed = TypedCard(request.POST.dict())
+    typed, seen_at = TypedCard(request.POST.dict()), request.POST.get("seen_at", "")
     if typed.is_valid:
-        given = {key: typed.form.cleaned_data[key] for key in ("name", "question", "stage", "reason")}  # fmt: skip
+        given = {key: typed.form.cleaned_data[key] for key in ("name", "question", "stage", "reason", "seen_at")}  # fmt: skip
         try:
             cards.update_card(user=caller(request), card=card, data=typed.document, **given)
         except Invalid as error:
             typed.refuse(error)
+        except cards.ChangedMeanwhile as error:
+            typed.form.add_error(None, f"{error.message} {error.hint}")
+            card.refresh_from_db()
+            seen_at = card.updated_at.isoformat()
         else:
             told = _("Card %(name)s was changed; the trail below keeps what it was.")
             messages.success(request, told % {"name": card.name})
             return redirect("runs:card_detail", card.pk)
-    around = card_page.around(caller(request), card)
+    around = card_page.around(caller(request), card) | {"seen_at": seen_at}
     return _form(request, _typed_context(typed, card.project_id) | around, status=422)
 
 
@@ -114,6 +118,7 @@ def _kept_context(card: Card) -> dict[str, Any]:
         "name": card.name,
         "question": card.question,
         "stage": card.stage,
+        "seen_at": card.updated_at.isoformat(),
     }
 
 

@@ -95,6 +95,39 @@ def test_every_change_is_kept_with_its_reason(people: People, card: Card) -> Non
     assert "More data came." in page
 
 
+def test_what_somebody_else_changed_meanwhile_is_not_written_over_unasked(
+    people: People, card: Card
+) -> None:
+    path, flags = f"/cards/{card.pk}/", {"network.tied": "true", "plan.master_weights": "true"}
+    opened = people.operator.get(path).context["seen_at"]
+    typed = {"name": "Small GPT", "stage": "pretrain", "data.tokens": "1000", **flags}
+    cards.update_card(user=people.operator_user, card=card, data={"data": {"tokens": 5000}})
+
+    refused = people.operator.post(path, typed | {"question": "Why?", "seen_at": opened})
+    page = refused.content.decode()
+    assert refused.status_code == 422
+    assert f"data.tokens by {people.operator_user}" in page
+    assert "Why?" in page
+    card.refresh_from_db()
+    assert (card.data["data"]["tokens"], card.question) == (5000, "")
+
+    again = typed | {"question": "Why?", "seen_at": refused.context["seen_at"]}
+    assert people.operator.post(path, again).status_code == 302
+    card.refresh_from_db()
+    assert (card.data["data"]["tokens"], card.question) == (1000, "Why?")
+
+
+def test_a_typing_error_does_not_hide_what_was_changed_meanwhile(
+    people: People, card: Card
+) -> None:
+    path = f"/cards/{card.pk}/"
+    opened = people.operator.get(path).context["seen_at"]
+    cards.update_card(user=people.operator_user, card=card, question="Really?")
+    answer = people.operator.post(path, {"name": "", "stage": "pretrain", "seen_at": opened})
+    assert answer.status_code == 422
+    assert answer.context["seen_at"] == opened
+
+
 def test_a_viewer_reads_and_does_not_write(people: People, card: Card) -> None:
     page = people.viewer.get(f"/cards/{card.pk}/").content.decode()
     assert "Keep the changes" not in page
