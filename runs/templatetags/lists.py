@@ -13,7 +13,7 @@ register = template.Library()
 @register.filter
 def as_json(value: Any) -> str:
     """Write a value as JSON; the template escapes it for the attribute."""
-    return json.dumps(value, default=str)
+    return json.dumps(value, ensure_ascii=False, default=str)
 
 
 @register.filter

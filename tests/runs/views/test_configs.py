@@ -12,6 +12,7 @@ from runs.forms.configs import SPECS
 from runs.models import Config, RulebookValue
 from runs.services import configs
 from safehold.config import to_toml
+from tests.factories import make_config
 from tests.runs.corpus import documents_on
 from tests.runs.views.people import People
 
@@ -243,3 +244,12 @@ def test_any_config_is_named_by_its_number_or_the_beginning_of_its_digest(
         assert "One variable changed" in page
     page = people.viewer.get(f"/configs/{other.pk}/diff/?with=zzz").content.decode()
     assert "No config of the project" in page
+
+
+def test_the_difference_shows_names_as_they_are_written(people: People) -> None:
+    old, new = (
+        make_config(project=people.project, document={"schema_version": 1, "name": name})
+        for name in ("old", "长名字")
+    )
+    page = people.viewer.get(f"/configs/{new.pk}/diff/?with={old.pk}").content.decode()
+    assert "&quot;长名字&quot;" in page
