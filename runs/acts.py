@@ -61,6 +61,8 @@ def acts_of(row: RunRow, *, role: Role | None, fork_href: str) -> list[Act]:
 
 def next_of(row: RunRow) -> str:
     """Return what happens next if nobody does anything, or what a person may do."""
+    if row.run.archived_at:  # the page says beside it that it is put away
+        return ""
     step = row.run.checkpoint_step
     begins = (
         _("Resume begins a new attempt at the verified checkpoint of step %(step)s.")

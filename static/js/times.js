@@ -20,9 +20,9 @@ function length(at, now = Date.now()) {
   return new Intl.NumberFormat(document.documentElement.lang || "en", { style: "unit", unit, unitDisplay: "narrow" }).format(Math.trunc(seconds / size));
 }
 
-// Within the last day the date says nothing new.
+// Within a day from now the date says nothing new; before and after that it has to be told.
 function moment(at) {
-  return Date.now() - at < 86_400_000 ? at.toLocaleTimeString() : at.toLocaleString();
+  return Math.abs(Date.now() - at) < 86_400_000 ? at.toLocaleTimeString() : at.toLocaleString();
 }
 
 function show(root) {

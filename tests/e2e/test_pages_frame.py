@@ -1,8 +1,10 @@
 """What holds on every page: the keyboard, both themes, a phone, no complaint of the browser."""
 
 from collections.abc import Iterator
+from datetime import timedelta
 
 import pytest
+from django.utils import timezone
 from playwright.sync_api import Page, expect
 
 from runs.models import PreflightReport
@@ -105,6 +107,17 @@ def test_stopping_asks_first_and_names_the_run(person: Person) -> None:
     dialog.get_by_role("button", name="Cancel").click()
     sender.attempt.run.refresh_from_db()
     assert sender.attempt.run.desired == "running"
+
+
+def test_a_time_on_another_day_has_its_date(person: Person) -> None:
+    run = running(person, "put away").attempt.run
+    in_a_month = timezone.now() + timedelta(days=30)
+    run.archived_at, run.delete_after = timezone.now(), in_a_month
+    run.save(update_fields=["archived_at", "delete_after"])
+    person.open(f"/runs/{run.pk}/")
+    expect(person.page.locator(".run-header .notice")).to_contain_text(
+        f"{in_a_month.month}/{in_a_month.day}/{in_a_month.year}"
+    )
 
 
 def test_acts_work_without_script(person: Person) -> None:

@@ -85,7 +85,14 @@ def test_an_archived_run_offers_no_launch(people: People, run: Run) -> None:
     chosen(people.operator, "archive", run)
     page = people.operator.get(f"/runs/{run.pk}/").content.decode()
     assert 'data-act="launch"' not in page
+    assert "Launch it when it is ready." not in page
     assert "Bring back from the archive" in page
+
+
+def test_the_shelf_of_a_run_stands_in_the_line_of_its_labels(people: People, run: Run) -> None:
+    chosen(people.operator, "archive", run)
+    page = people.operator.get("/runs/?shelf=archived").content.decode()
+    assert '<span class="run-labels"><span class="tag">archived</span>' in page
 
 
 def test_labels_have_a_form_that_names_its_faults(people: People, run: Run) -> None:
