@@ -94,8 +94,19 @@ def _from_pydantic(details: ErrorDetails, root: type[BaseModel]) -> ConfigError:
         return ConfigError(path, "It is missing and has no default.", code=code)
     if kind == "extra_forbidden":
         return ConfigError(path, "There is no such field.", _near(path, root))
-    message = WORDS.get(kind) or re.sub(r"^(Value error, |Input )", "It ", details["msg"])
-    return ConfigError(path, f"{message}; it is {_shown(value)}.", _hint(value, kind), code=code)
+    return ConfigError(
+        path, f"{_in_words(details)}; it is {_shown(value)}.", _hint(value, kind), code=code
+    )
+
+
+def _in_words(details: ErrorDetails) -> str:
+    """Return what pydantic says of a value, which counts a text once as a string and once as items."""
+    said = WORDS.get(details["type"]) or re.sub(
+        r"^(Value error, |Input |String |Value (?=should))", "It ", details["msg"]
+    )
+    if isinstance(details["input"], str):
+        said = re.sub(r"(\d+) item(s?) after validation, not \d+$", r"\1 character\2", said)
+    return said
 
 
 def _shown(value: object) -> str:

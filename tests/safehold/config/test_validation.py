@@ -77,3 +77,15 @@ def test_the_error_is_one_sentence_for_a_log() -> None:
         ConfigInvalid, match=r"optimizer\.lr: It should be greater than 0; it is -1"
     ):
         parse(make_document(optimizer__lr=-1))
+
+
+@pytest.mark.parametrize(
+    ("document", "message"),
+    [
+        ({"name": "x" * 300}, "It should have at most 200 characters; it is 'xxx"),
+        ({"name": ""}, "It should have at least 1 character; it is ''."),
+    ],
+)
+def test_a_text_is_told_its_length_in_characters(document: dict[str, Any], message: str) -> None:
+    (fault,) = (one for one in validate(document) if one.path == "name")
+    assert fault.message.startswith(message)
