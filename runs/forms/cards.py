@@ -67,7 +67,9 @@ class TypedCard:
 
     def sections(self) -> list[document.BoundSection]:
         """Return the form as it was typed."""
-        return document.sections(SPECS, without_unknown(self.document), self.faults)
+        return document.sections(
+            SPECS, without_unknown(self.document), self.faults, typed=self.form.data
+        )
 
 
 def sections_of(data: Mapping[str, Any]) -> list[document.BoundSection]:

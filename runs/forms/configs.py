@@ -32,6 +32,7 @@ class TypedConfig:
         self.document: dict[str, Any] = {}
         self.toml = typed.get("toml", "")
         self._lines: dict[str, int] = {}
+        self._typed = {} if self.is_toml else typed
         if self.is_toml:
             self._read_toml()
         else:
@@ -79,7 +80,7 @@ class TypedConfig:
 
     def sections(self) -> list[document.BoundSection]:
         """Return the form side."""
-        return document.sections(SPECS, self.document, self.faults, self.notes())
+        return document.sections(SPECS, self.document, self.faults, self.notes(), self._typed)
 
     def notes(self) -> list[document.Note]:
         """Return what stands beside the fields."""

@@ -62,6 +62,11 @@ class BoundField:
     notes: tuple[Note, ...] = ()
 
     @property
+    def told(self) -> list[tuple[str, Fault]]:
+        """Each fault with the part of the field that it is about: a line by its number, a share by its name."""
+        return [(_part(fault.path[len(self.spec.path) + 1 :]), fault) for fault in self.faults]
+
+    @property
     def element_id(self) -> str:
         """An id for the page: dots would need escaping in selectors."""
         return "f-" + self.spec.path.replace(".", "-")
@@ -69,6 +74,8 @@ class BoundField:
     @property
     def placeholder(self) -> str:
         """What counts while the field is empty."""
+        if self.spec.form == "shares":
+            return "web = 2e12" if self.spec.unit == "tokens" else "web = 0.7"
         default = None if self.spec.required else self.spec.default
         return to_text(self.spec, default) if default else ""
 
@@ -98,15 +105,19 @@ def sections(
     document: Mapping[str, Any],
     faults: Sequence[Fault] = (),
     notes: Sequence[Note] = (),
+    typed: Mapping[str, str] | None = None,
 ) -> list[BoundSection]:
-    """Return the form of a document."""
+    """Return the form of a document; a field at fault shows what was typed into it, where that is known."""
     values = flat(document)
     found: dict[str, BoundSection] = {}
     for spec in specs:
         section = found.setdefault(spec.section, _section(spec, values))
         own = tuple(fault for fault in faults if _is_about(fault.path, spec.path))
         said = tuple(note for note in notes if note.path == spec.path)
-        section.fields.append(BoundField(spec, _shown(spec, values), own, said))
+        text = (typed or {}).get(spec.path) if own else None
+        section.fields.append(
+            BoundField(spec, _shown(spec, values) if text is None else text, own, said)
+        )
     return list(found.values())
 
 
@@ -201,6 +212,11 @@ def to_value(spec: FieldSpec, text: str) -> Any:
     if spec.path == "schema_version":
         return _number(text)
     return readers[spec.form](text) if spec.form in readers else text
+
+
+def _part(rest: str) -> str:
+    number, _dot, name = rest.partition(".")
+    return f"{int(number) + 1} {name}".strip() if number.isdecimal() else rest
 
 
 def _is_about(fault_path: str, path: str) -> bool:

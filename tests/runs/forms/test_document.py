@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from runs.forms import document as forms
+from runs.forms.cards import TypedCard
 from safehold.config import ConfigInvalid, all_fields, fields_of, parse, validate
 from safehold.planning import CardFields, parse_card
 
@@ -143,3 +144,29 @@ def test_texts_by_name_and_nested_values_survive_the_form() -> None:
         "pull_secrets": ["one", "two"],
     }
     assert parse(forms.document_of(SPECS, typed(document))) == parse(document)
+
+
+def test_a_fault_of_one_line_says_which_and_keeps_what_was_typed() -> None:
+    card = TypedCard(
+        {
+            "data.domains": "web = 1e12\nbooks = 0.3",
+            "acceptance": "a <= 1\nloss",
+            "network.layers": "1e30",
+        }
+    )
+    fields = {one.spec.path: one for section in card.sections() for one in section.fields}
+    assert [part for part, _ in fields["data.domains"].told] == ["books"]
+    assert [part for part, _ in fields["acceptance"].told] == ["2 threshold"]
+    assert [part for part, _ in fields["network.layers"].told] == [""]
+    assert fields["network.layers"].text == "1e30"
+    assert fields["acceptance"].text == "a <= 1\nloss"
+
+
+def test_a_field_of_tokens_does_not_ask_for_shares() -> None:
+    fields = {
+        one.spec.path: one
+        for part in forms.sections(fields_of(CardFields), {})
+        for one in part.fields
+    }
+    placeholder = fields["data.domains"].placeholder
+    parse_card(forms.document_of(fields_of(CardFields), {"data.domains": placeholder}))
