@@ -63,6 +63,13 @@ def test_a_config_that_cannot_work_is_not_launched_and_leaves_no_run(
     assert not Run.objects.exists()
 
 
+def test_a_reason_to_start_all_the_same_is_not_lost_to_another_fault(
+    people: People, broken: Config
+) -> None:
+    answer = launch(people, broken, waiver="The disk comes later.", name="x" * 121)
+    assert 'value="The disk comes later."' in answer.content.decode()  # type: ignore[attr-defined]
+
+
 def test_a_config_put_right_on_disk_can_be_launched_after_a_refusal(
     people: People, broken: Config, config: Config
 ) -> None:
