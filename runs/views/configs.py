@@ -21,6 +21,8 @@ from runs.services import manifests as previews
 from runs.views.projects import current_project
 from safehold import config as run_config
 from safehold.config.reading import LARGEST_BYTES
+from safehold.planning import read_card
+from safehold.planning.card_config import config_from
 
 
 @require_GET
@@ -59,7 +61,7 @@ def new_config(request: HttpRequest) -> HttpResponse:
     around = {"parent": parent, "card": card, "cards": Card.objects.filter(project=project)[:200]}
     judge = _judge(project, parent)
     if request.method == "GET":
-        return _form(request, TypedConfig.of_document(_start(project, parent), judge), around)
+        return _form(request, TypedConfig.of_document(_start(project, parent, card), judge), around)
     if upload := request.FILES.get("file"):
         name, content = str(upload.name), upload.read(LARGEST_BYTES + 1)
         return _form(request, TypedConfig.of_file(name, content, judge), around)
@@ -207,11 +209,12 @@ def _judge(project: Project, parent: Config | None) -> Judge:
     return lambda typed: rule_facts.judge_typed(config=typed, project_id=project.pk, parent=parent)
 
 
-def _start(project: Project, parent: Config | None) -> dict[str, Any]:
+def _start(project: Project, parent: Config | None, card: Card | None) -> dict[str, Any]:
     if parent is not None:
         return dict(parent.document)
     newest = Config.objects.filter(project=project).first()
-    return dict(newest.document) if newest else document.starting_document(SPECS)
+    start = dict(newest.document) if newest else document.starting_document(SPECS)
+    return config_from(start, read_card(card.data), stage=card.stage) if card else start
 
 
 def _chosen(model: type[Any], project: Project, request: HttpRequest, name: str) -> Any:

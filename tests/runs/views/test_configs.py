@@ -14,6 +14,7 @@ from runs.services import configs
 from safehold.config import to_toml
 from tests.factories import make_config
 from tests.runs.corpus import documents_on
+from tests.runs.planned import make_card
 from tests.runs.views.people import People
 
 
@@ -253,3 +254,10 @@ def test_the_difference_shows_names_as_they_are_written(people: People) -> None:
     )
     page = people.viewer.get(f"/configs/{new.pk}/diff/?with={old.pk}").content.decode()
     assert "&quot;长名字&quot;" in page
+
+
+def test_a_config_for_a_card_begins_with_its_network(people: People) -> None:
+    card = make_card(people.operator_user, people.project)
+    page = people.operator.get(f"/configs/new/?card={card.pk}").content.decode()
+    assert "layers = 8" in page
+    assert "vocabulary = 1000" in page
