@@ -2,7 +2,8 @@
 
     .venv/bin/python docs/images/take.py [--home .safehold] [--url http://127.0.0.1:8000]
 
-Writes `pages/<name>-light.jpg` and `-dark.jpg`, and `run.png`, the picture of the README.
+Writes `pages/<name>-light.jpg` and `-dark.jpg`, the page that shows them (docs/reference/pages.md), and `run.png`, the
+picture of the README.
 """
 
 import argparse
@@ -14,6 +15,11 @@ import httpx
 from playwright.sync_api import Browser, Page, sync_playwright
 
 HERE = Path(__file__).parent
+GALLERY = HERE.parent / "reference" / "pages.md"
+HEAD = """# Pictures of every page
+
+From a fresh service with its demo run, in both themes; made by `docs/images/take.py`.
+"""
 SIZE = {"width": 1440, "height": 900}
 
 
@@ -35,6 +41,17 @@ def main() -> None:
                 page.wait_for_load_state("networkidle")
                 take(page, name, theme)
         browser.close()
+    show(["sign-in", *(name for name, _ in pages(options))])
+
+
+def show(names: list[str]) -> None:
+    """Write the page with the pictures side by side."""
+    parts = [HEAD]
+    for name in names:
+        files = [f"../images/pages/{name}-{theme}.jpg" for theme in ("light", "dark")]
+        shown = [f"![{name}]({file})" for file in files if (GALLERY.parent / file).exists()]
+        parts.append(f"## {name.replace('-', ' ').capitalize()}\n\n{' '.join(shown)}\n")
+    GALLERY.write_text("\n".join(parts))
 
 
 def take(page: Page, name: str, theme: str) -> None:
@@ -53,8 +70,7 @@ def signed_in(browser: Browser, options: argparse.Namespace, theme: str) -> Page
         viewport=SIZE, color_scheme=theme, reduced_motion="reduce"
     ).new_page()
     page.goto(f"{options.url}/sign-in")
-    if theme == "light":
-        take(page, "sign-in", theme)
+    take(page, "sign-in", theme)
     page.fill("input[name=username]", "admin")
     page.fill("input[name=password]", password[1])
     page.press("input[name=password]", "Enter")
