@@ -1,5 +1,6 @@
 """`safehold audit …`: who did what, and whether anybody changed that."""
 
+import json
 import sys
 from pathlib import Path
 from typing import Annotated, Any
@@ -84,7 +85,12 @@ def _print_list(page: dict[str, Any]) -> None:
 
 
 def _words(data: dict[str, Any]) -> str:
-    return ", ".join(f"{key} {value}" for key, value in data.items() if value not in (None, "", []))
+    told = {key: value for key, value in data.items() if value not in (None, "", [], {})}
+    return ", ".join(f"{key} {_word(value)}" for key, value in told.items())
+
+
+def _word(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def _print_check(check: dict[str, Any]) -> None:

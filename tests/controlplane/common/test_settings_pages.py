@@ -231,6 +231,14 @@ def fill(project: Project, num: int) -> None:
         )
 
 
+def test_the_trail_writes_values_as_people_read_them(ada: Client, project: Project) -> None:
+    data = {"checkpoint": {"step": 5, "path": "/ckpt/5"}, "old": {}, "is_on": True}
+    audit.record(actor=None, action="run.create", object=project, project_id=project.pk, data=data)
+    page = ada.get("/settings/audit/").content.decode()
+    assert "path /ckpt/5, step 5" in page
+    assert not {"{}", "&#x27;step&#x27;", ">True<"} & set(page.split())
+
+
 def test_the_trail_is_cut_by_key_and_filtered_by_the_address(ada: Client, project: Project) -> None:
     fill(project, 60)
     first = ada.get("/settings/audit/")
