@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 import typer
 
-from safehold.cli.output import lines, pairs, table
+from safehold.cli.output import figure, lines, pairs, table
 
 Number = Annotated[int, typer.Argument(metavar="CARD", help="Id of the card.")]
 
@@ -123,4 +123,4 @@ def _metric(metric: dict[str, Any] | None) -> list[object]:
         return ["", "", "", ""]
     asked = f"{metric['comparator']} {metric['threshold']:g}"
     name = f"{metric['split']}/{metric['metric']}"
-    return [name, asked, metric["value"], metric["judgement"]]
+    return [name, asked, figure(metric["value"]), metric["judgement"]]

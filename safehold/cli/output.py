@@ -81,6 +81,11 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
     console().print(drawn)
 
 
+def figure(value: object) -> object:
+    """Return a measured number with four digits, as people read it; anything else as it is."""
+    return f"{value:.4g}" if isinstance(value, float) else value
+
+
 def pairs(values: Mapping[str, object]) -> None:
     """Print names and values."""
     table(("", ""), values.items())

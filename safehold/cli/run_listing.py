@@ -5,7 +5,7 @@ from typing import Annotated, Any
 import typer
 
 from safehold.cli.cards import Project
-from safehold.cli.output import AsJson, call, table
+from safehold.cli.output import AsJson, call, figure, table
 from safehold.cli.run_acts import Number, print_run
 from safehold.cli.watching import Watch, again_and_again
 
@@ -68,6 +68,6 @@ def _cells(one: dict[str, Any]) -> tuple[object, ...]:
     speed, loss = one["tokens_per_second"], one["loss"]
     return (
         one["id"], one["name"], one["state"], one["step"], one["total_steps"],
-        None if speed is None else f"{speed:,.0f}", f"{loss:.4g}" if isinstance(loss, float) else loss,
+        f"{speed:,.0f}" if isinstance(speed, float) else speed, figure(loss),
         one["checkpoint_step"], one["group"], " ".join(one["tags"]),
     )  # fmt: skip

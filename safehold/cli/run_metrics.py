@@ -7,7 +7,7 @@ import typer
 
 from safehold.api_client import ApiClient
 from safehold.cli.configs import print_changes
-from safehold.cli.output import AsJson, CannotRun, call, lines, table
+from safehold.cli.output import AsJson, CannotRun, call, figure, lines, table
 from safehold.cli.run_acts import Number
 
 FORMATS = {".csv": "csv", ".parquet": "parquet", ".tfevents": "tensorboard"}
@@ -105,7 +105,7 @@ def _print_comparison(answer: dict[str, Any]) -> None:
     table(
         ("run", "metric", "last", "smallest", "at its step", at),
         (
-            (runs[one["run"]], one["name"], one["final"], one["least"], one["least_step"], one["at_step"])
+            (runs[one["run"]], one["name"], figure(one["final"]), figure(one["least"]), one["least_step"], figure(one["at_step"]))
             for one in answer["results"]
         ),
     )  # fmt: skip

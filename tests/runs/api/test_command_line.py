@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from controlplane.common import audit
 from controlplane.common.models import Project
 from runs.models import Run
 from runs.services import ingest
@@ -76,6 +77,32 @@ def test_runs_are_compared(safehold: Command, project: Project, run: Run) -> Non
     assert code == 0
     assert "first → second" in said
     assert "train/loss" in said
+
+
+def test_a_comparison_shows_four_digits(safehold: Command, project: Project, run: Run) -> None:
+    other = logged(project, "second", [4.551913181940715])
+    _, said = safehold("run", "compare", run.pk, other.pk)
+    assert "4.552 " in said
+    assert "4.551913181940715" in safehold("run", "compare", run.pk, other.pk, "--json")[1]
+
+
+def test_a_rate_that_is_no_number_is_listed_by_its_word(safehold: Command, run: Run) -> None:
+    Run.objects.filter(pk=run.pk).update(desired="running", tokens_per_second=float("nan"))
+    run.attempts.update(state="running")
+    code, said = safehold("run", "list")
+    assert (code, "NaN" in said) == (0, True)
+
+
+def test_the_trail_shows_no_empty_and_no_python_values(
+    safehold: Command, project: Project, run: Run
+) -> None:
+    audit.record(
+        actor=None, action="run.create", object=run, project_id=project.pk,
+        data={"checkpoint": {}, "from": {"step": 5, "is_pinned": True}, "parent": None},
+    )  # fmt: skip
+    _, said = safehold("audit", "list", "--action", "run.create")
+    assert 'from {"step": 5, "is_pinned": true}' in said
+    assert "checkpoint" not in said
 
 
 def test_the_client_gives_a_data_frame(operator: Api, run: Run) -> None:
