@@ -13,6 +13,8 @@ _LARGE = ("", " k", " M", " G", " T", " P", " E", " Z", " Y")
 _BYTES = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
 # Below this a plain decimal needs too many zeros to be read at a glance.
 _SMALLEST_PLAIN = 1e-3
+# From here on it has too many: the FLOP of even a small run.
+_LARGEST_PLAIN = 1e9
 
 
 def significant(value: float, digits: int = 3) -> str:
@@ -23,7 +25,7 @@ def significant(value: float, digits: int = 3) -> str:
         return "∞" if value > 0 else "-∞"
     if value == 0:
         return "0"
-    if abs(value) < _SMALLEST_PLAIN or abs(value) >= 1e15:
+    if abs(value) < _SMALLEST_PLAIN or abs(value) >= _LARGEST_PLAIN:
         mantissa, power = f"{value:.{digits - 1}e}".split("e")
         return f"{mantissa}e{int(power)}"
     exponent = math.floor(math.log10(abs(float(f"{value:.{digits - 1}e}"))))

@@ -16,6 +16,7 @@ from runs.templatetags import chips, numbers, sparks, times
         (float("nan"), "NaN"),
         (float("-inf"), "-∞"),
         (12345.6, "12,346"),
+        (32_240_566_272_000, "3.22e13"),
     ],
 )
 def test_three_significant_digits(value: float, text: str) -> None:
