@@ -60,7 +60,7 @@ def tokens_for_size(card: CardFields, stage: str) -> Iterator[Finding]:
     if usable < TOKENS_PER_PARAMETER * parameters:
         fitting = usable / TOKENS_PER_PARAMETER
         yield warn(
-            f"{usable / parameters:.3g} tokens a parameter are fewer than about {TOKENS_PER_PARAMETER}.",
+            f"{_figure(usable / parameters)} tokens a parameter are fewer than about {TOKENS_PER_PARAMETER}.",
             code="CARD-5.tokens_for_size",
             evidence={"tokens_per_parameter": usable / parameters, "fitting_parameters": fitting},
             advice=f"Shrink the network to about {fitting:.2g} parameters rather than repeat data.",
@@ -72,7 +72,7 @@ def repeats(card: CardFields, stage: str) -> Iterator[Finding]:
     epochs = epochs_of(card)
     if stage in {"pretrain", "continued"} and epochs is not None and epochs > MOST_EPOCHS:
         yield warn(
-            f"The unique tokens are seen {epochs:.3g} times; beyond about {MOST_EPOCHS} repeats stop helping.",
+            f"The unique tokens are seen {_figure(epochs)} times; beyond about {MOST_EPOCHS} repeats stop helping.",
             code="CARD-5.repeats",
             evidence={"epochs": epochs},
             advice="Gather more data, or see fewer tokens with a smaller network.",
@@ -107,7 +107,7 @@ def memory_fits(card: CardFields, stage: str) -> Iterator[Finding]:
     if memory is None or memory.fit in {"unknown", "fits"}:
         return
     share = memory.total_bytes / memory.capacity_bytes
-    told = f"{memory.total_bytes / 1e9:,.3g} GB of {memory.capacity_bytes / 1e9:,.3g} GB"
+    told = f"{_figure(memory.total_bytes / 1e9)} GB of {_figure(memory.capacity_bytes / 1e9)} GB"
     say = fail if memory.fit == "does not fit" else warn
     word = (
         "does not fit into a device"
@@ -143,14 +143,14 @@ def budget_suffices(card: CardFields, stage: str) -> Iterator[Finding]:
     granted, days = card.compute.budget_device_days, card.compute.available_days
     if granted and compute.device_days > granted:
         yield warn(
-            f"It takes {compute.device_days:,.3g} device-days without any loss; {granted:,.3g} are granted.",
+            f"It takes {_figure(compute.device_days)} device-days without any loss; {_figure(granted)} are granted.",
             code="CARD-2.budget",
             evidence={"device_days": compute.device_days, "budget_device_days": granted},
         )
     if days and compute.wall_days_low > days:
         yield warn(
-            f"With the usual buffer it takes {compute.wall_days_low:.3g} to {compute.wall_days_high:.3g} days;"
-            f" the devices are there for {days:.3g}.",
+            f"With the usual buffer it takes {_figure(compute.wall_days_low)} to {_figure(compute.wall_days_high)} days;"
+            f" the devices are there for {_figure(days)}.",
             code="CARD-2.time",
             evidence={"wall_days_low": compute.wall_days_low, "available_days": days},
         )
@@ -198,3 +198,8 @@ RULES: tuple[Callable[[CardFields, str], Iterator[Finding]], ...] = (
     tensor_parallel_stays_in_a_node,
     budget_suffices,
 )
+
+
+def _figure(value: float) -> str:
+    """Return three digits or more, never an exponent: 3,462 rather than 3.46e+03."""
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"

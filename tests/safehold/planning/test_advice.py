@@ -94,6 +94,16 @@ def test_what_costs_more_than_is_granted_is_told() -> None:
     assert codes(small) == ["CARD-2.budget", "CARD-2.time"]
 
 
+def test_large_figures_are_written_out() -> None:
+    dear = GOOD | {
+        "compute": GOOD["compute"] | {"mfu": 0.1, "budget_device_days": 1000, "available_days": 999}
+    }
+    (found,) = (
+        one for one in advice_for(parse_card(dear), "pretrain") if one.code == "CARD-2.budget"
+    )
+    assert found.message == "It takes 2,431 device-days without any loss; 1,000 are granted."
+
+
 def test_domains_sum_to_the_whole() -> None:
     fitting = {"web": 150_000_000_000, "code": 50_000_000_000}
     assert codes(GOOD | {"data": GOOD["data"] | {"domains": fitting}}) == []
