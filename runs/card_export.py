@@ -8,7 +8,7 @@ from runs.models import Card
 from runs.results import Result
 from safehold.config import FieldSpec, fields_of
 from safehold.config.diff import flatten
-from safehold.planning import CardFields, read_card
+from safehold.planning import CardFields, read_kept
 
 _RUNS = 50
 _SPECS: Mapping[str, FieldSpec] = {spec.path: spec for spec in fields_of(CardFields)}
@@ -23,7 +23,7 @@ _TITLES = {
 
 def document_of(card: Card) -> dict[str, Any]:
     """Return the card, its sums and its whole trail, oldest change first, as JSON values."""
-    fields = read_card(card.data)
+    fields = read_kept(card.data)
     trail = card.changes.select_related("user").order_by("pk")
     found = results.results_of(card, card.runs.order_by("-pk")[:_RUNS])
     return {

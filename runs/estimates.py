@@ -136,7 +136,7 @@ def of_card(
 def of_kept(card: Card) -> Estimate:
     """Return what a kept card comes to, under the rulebook of its project."""
     book = rulebook.in_force(card.project_id)
-    fields = planning.read_card(card.data)
+    fields = planning.read_kept(card.data)
     return of_card(fields, card.stage, book, is_pilot=bool(card.pilot))
 
 

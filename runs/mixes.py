@@ -4,7 +4,7 @@ from typing import Any
 
 from runs import evaluations, results
 from runs.models import Card, Run
-from safehold.planning import read_card
+from safehold.planning import read_kept
 from safehold.planning.acceptance import Measured, names_of
 from safehold.planning.pilots import MixResult, RankedMix, ranked
 
@@ -13,7 +13,7 @@ _RUNS = 100
 
 def ranking_of(card: Card) -> list[RankedMix]:
     """Return the newest run of each mix of a mix pilot in its place; the acceptance metrics decide."""
-    wanted = read_card(card.data).acceptance
+    wanted = read_kept(card.data).acceptance
     newest: dict[int, Run] = {}
     for run in card.runs.select_related("config").order_by("-pk")[:_RUNS]:
         newest.setdefault(run.config_id, run)

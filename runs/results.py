@@ -7,7 +7,7 @@ from datetime import datetime
 from runs import evaluations, states
 from runs.models import Card, CardChange, Run
 from runs.run_table import RunRow, rows_of
-from safehold.planning import Acceptance, read_card
+from safehold.planning import Acceptance, read_kept
 from safehold.planning.acceptance import Judged, Judgement, judge, names_of, verdict
 
 
@@ -42,7 +42,7 @@ class Result:
 def results_of(card: Card, runs: Iterable[Run]) -> list[Result]:
     """Return the judgement of each of these runs of a card, with a number of queries that does not grow."""
     rows = rows_of(runs)
-    wanted = read_card(card.data).acceptance
+    wanted = read_kept(card.data).acceptance
     names = names_wanted(wanted)
     measured = evaluations.newest([row.run for row in rows], names)
     moved_at = _moved_at(card)

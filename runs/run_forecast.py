@@ -14,7 +14,7 @@ from runs.ingest.facts import LOSS_NAMES
 from runs.metricstore.reading import Range, gather
 from runs.models import Attempt, Run
 from runs.services import rulebook
-from safehold.planning import judge_start, read_card, starting_loss
+from safehold.planning import judge_start, read_kept, starting_loss
 from safehold.planning.failures import DEFAULT_RESTART_SECONDS
 from safehold.planning.forecast import ClusterHistory, forecast
 from safehold.planning.network import StartVerdict
@@ -62,7 +62,7 @@ def forecast_of(run: Run, now: datetime | None = None) -> Reforecast | None:
     if progress is None:
         return None
     history = cluster_history.history_of(run.launcher) or ClusterHistory()
-    card = read_card(run.card.data) if run.card else None
+    card = read_kept(run.card.data) if run.card else None
     stated = card.plan if card else None
     planned = forecast(card, history) if card else None
     return reforecast(
@@ -76,7 +76,7 @@ def forecast_of(run: Run, now: datetime | None = None) -> Reforecast | None:
 
 def missed_base(run: Run) -> int | None:
     """Return the base checkpoint of the card where the run did not begin from it: its script has to load it."""
-    base = read_card(run.card.data).base_checkpoint if run.card else 0
+    base = read_kept(run.card.data).base_checkpoint if run.card else 0
     return base if base and (run.start_checkpoint or {}).get("id") != base else None
 
 

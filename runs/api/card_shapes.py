@@ -10,7 +10,7 @@ from safehold import planning
 
 def card_shape(card: Card) -> dict[str, Any]:
     """Return a card as lists show it."""
-    fields = planning.read_card(card.data)
+    fields = planning.read_kept(card.data)
     compute = planning.compute_of(fields)
     return {
         "id": card.pk,

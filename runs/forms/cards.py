@@ -1,6 +1,6 @@
 """The form of an experiment card: its own columns, and the typed fields of `safehold.planning`."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from copy import deepcopy
 from typing import Any
 
@@ -10,7 +10,8 @@ from django.utils.translation import gettext_lazy as _
 from controlplane.common.errors import Invalid
 from runs.forms import document
 from safehold.config import ConfigError, ConfigInvalid, FieldSpec, fields_of
-from safehold.planning import CardFields, parse_card, read_card
+from safehold.planning import CardFields, parse_card
+from safehold.planning.card import usable_part
 from safehold.planning.stages import defaults_of
 
 STAGES = [
@@ -45,7 +46,7 @@ class TypedCard:
             self.fields = parse_card(self.document)
         except ConfigInvalid as invalid:
             self.faults = list(invalid.errors)
-            self.fields = _usable(self.document, self.faults)
+            self.fields = usable_part(self.document, [fault.path for fault in self.faults])
 
     @property
     def stage(self) -> str:
@@ -80,22 +81,6 @@ def sections_of(data: Mapping[str, Any]) -> list[document.BoundSection]:
 def starting_data(stage: str) -> dict[str, Any]:
     """Return what a new card of a stage begins with."""
     return deepcopy(dict(defaults_of(stage).fields))
-
-
-def _usable(typed: Mapping[str, Any], faults: Sequence[document.Fault]) -> CardFields:
-    """Return the card without the fields at fault; the default card where that is not enough."""
-    left = deepcopy(dict(typed))
-    for fault in faults:
-        section, _, name = fault.path.partition(".")
-        inner = left.get(section)
-        if isinstance(inner, dict) and name:
-            inner.pop(name.partition(".")[0], None)
-        else:
-            left.pop(section, None)
-    try:
-        return read_card(left)
-    except ConfigInvalid:
-        return CardFields()
 
 
 def without_unknown(data: Mapping[str, Any]) -> dict[str, Any]:

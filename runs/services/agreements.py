@@ -3,19 +3,23 @@
 from collections.abc import Mapping
 from typing import Any
 
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
+
 from controlplane.common.errors import Invalid, SafeholdError
 from runs.models import Card, Config, Run
 from runs.services import resume_points
 from safehold.findings import Finding, fail
-from safehold.planning import missing_agreements, read_card
+from safehold.planning import missing_agreements, read_kept
 from safehold.planning.stages import defaults_of
 from safehold.planning.starting_point import differences
 
-_WORDS = {
-    "task_form": "task form",
-    "data.tokens": "usable tokens",
-    "compute.devices": "compute",
-    "acceptance": "acceptance metrics",
+_LACKING = {
+    "task_form": gettext_noop("It lacks the task form."),
+    "data.tokens": gettext_noop("It lacks the usable tokens."),
+    "compute.devices": gettext_noop("It lacks the compute."),
+    "acceptance": gettext_noop("It lacks the acceptance metrics."),
+    "base_checkpoint": gettext_noop("It lacks the base checkpoint."),
 }
 
 
@@ -33,11 +37,12 @@ def require(*, card: Card | None, config: Config) -> None:
     if card is None or not found:
         return
     raise Invalid(
-        f"No run of the card {card.name} can start: {found[0][1].message}",
+        _("No run of the card %(card)s can start: %(why)s")
+        % {"card": card.name, "why": found[0][1].message},
         code="agreements-missing",
         hint=found[0][1].advice,
         fields={path: [one.message] for path, one in found},
-        extra={"card": card.pk, "findings": [one.to_dict() for _, one in found]},
+        extra={"card": card.pk, "findings": [one.to_dict() for _path, one in found]},
     )
 
 
@@ -45,12 +50,12 @@ def findings(*, card: Card | None, config: Config) -> list[tuple[str, Finding]]:
     """Return what stands against a start, each with the field of the card or config that it is about."""
     if card is None:
         return []
-    fields = read_card(card.data)
-    missing = [(path, _missing(path, _WORDS[path])) for path in missing_agreements(fields)]
+    fields = read_kept(card.data)
+    missing = [(path, _missing(path)) for path in missing_agreements(fields)]
     if not defaults_of(card.stage).needs_base:
         return missing
     if not fields.base_checkpoint:
-        return [*missing, ("base_checkpoint", _missing("base_checkpoint", "base checkpoint"))]
+        return [*missing, ("base_checkpoint", _missing("base_checkpoint"))]
     return [*missing, *_other_architecture(card, config, fields.base_checkpoint)]
 
 
@@ -67,12 +72,12 @@ def base_network(checkpoint_id: int, *, project_id: int) -> Mapping[str, Any]:
     return network if isinstance(network, Mapping) else {}
 
 
-def _missing(path: str, word: str) -> Finding:
+def _missing(path: str) -> Finding:
     return fail(
-        f"It lacks the {word}.",
+        _(_LACKING[path]),
         code="CARD-7.base_checkpoint" if path == "base_checkpoint" else "CARD-3.agreements",
         evidence={"field": path},
-        advice="Fill it in on the card.",
+        advice=_("Fill it in on the card."),
     )
 
 
@@ -89,10 +94,11 @@ def _other_architecture(
         (
             f"network.{name}",
             fail(
-                f"network.{name} of the config is {own}; the base checkpoint {checkpoint_id} has {there}.",
+                _("%(field)s of the config is %(own)s; the base checkpoint %(id)s has %(there)s.")
+                % {"field": f"network.{name}", "own": own, "id": checkpoint_id, "there": there},
                 code="CARD-7.architecture",
                 evidence={"field": f"network.{name}", "config": own, "base": there},
-                advice="Keep the architecture of the base.",
+                advice=_("Keep the architecture of the base."),
             ),
         )
         for name, (own, there) in differences(here, base).items()

@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Any
 
 from django.db import transaction
+from django.utils.translation import gettext as _
 
 from controlplane.common import access, audit
 from controlplane.common.errors import Conflict, Invalid, SafeholdError
@@ -13,7 +14,7 @@ from runs.models import Card, CardChange
 from runs.services import agreements
 from runs.services.configs import refusal
 from safehold.config import ConfigInvalid, flatten
-from safehold.planning import CardFields, parse_card, read_card
+from safehold.planning import CardFields, parse_card, read_kept
 from safehold.planning.starting_point import base_faults
 
 STAGES = ("pretrain", "continued", "sft", "preference")
@@ -97,7 +98,7 @@ def update_card(
     given = {"name": name, "question": question, "stage": stage, "data": data}
     before = {key: getattr(held, key) for key in given}
     # What was kept before a field came has its default, so that a new field is no change of anybody's.
-    old = read_card(before["data"])
+    old = read_kept(before["data"])
     before["data"] = old.model_dump(mode="json")
     wanted = before | {key: value for key, value in given.items() if value is not None}
     after = _checked(wanted, held.project_id, old)
@@ -119,10 +120,15 @@ def update_card(
 
 def _changed_meanwhile(card: Card, seen_at: datetime) -> ChangedMeanwhile:
     newer = card.changes.filter(at__gt=seen_at).select_related("user")
-    told = ", ".join(f"{one.field} by {one.user}" for one in newer[:10])
+    told = ", ".join(
+        _("%(field)s by %(user)s") % {"field": one.field, "user": one.user} for one in newer[:10]
+    )
     return ChangedMeanwhile(
-        f"Card {card.name} was changed after you opened it: {told or 'see its trail'}.",
-        hint="What you typed stands below and was not kept; keep it again to write it over that.",
+        _("Card %(card)s was changed after you opened it: %(changes)s.")
+        % {"card": card.name, "changes": told or _("see its trail")},
+        hint=_(
+            "What you typed stands below and was not kept; keep it again to write it over that."
+        ),
     )
 
 
@@ -132,12 +138,14 @@ def _checked(
     faults: dict[str, list[str]] = {}
     name = " ".join(values["name"].split())
     if not 0 < len(name) <= 120:
-        faults["name"] = [f"A name has 1 to 120 characters; this one has {len(name)}."]
+        told = _("A name has 1 to 120 characters; this one has %(length)s.")
+        faults["name"] = [told % {"length": len(name)}]
     for key in _COLUMNS:
         if "\0" in values[key]:
-            faults[key] = ["It holds a NUL character."]
+            faults[key] = [_("It holds a NUL character.")]
     if values["stage"] not in STAGES:
-        faults["stage"] = [f"It is {values['stage']!r:.40}; known: {', '.join(STAGES)}."]
+        told = _("It is %(given)s; known: %(known)s.")
+        faults["stage"] = [told % {"given": f"{values['stage']!r:.40}", "known": ", ".join(STAGES)}]
     fields = CardFields()
     try:
         fields = parse_card(values["data"])
@@ -145,7 +153,8 @@ def _checked(
     except ConfigInvalid as error:
         faults |= refusal(error).fields
     if faults:
-        raise Invalid(f"The card cannot be used: see {', '.join(faults)}.", fields=faults)
+        told = _("The card cannot be used: see %(fields)s.") % {"fields": ", ".join(faults)}
+        raise Invalid(told, fields=faults)
     return dict(values) | {"name": name, "data": fields.model_dump(mode="json")}
 
 

@@ -11,7 +11,7 @@ from runs.models import Card, Config
 from runs.services import cards, configs
 from safehold.config import parse
 from safehold.config.errors import ConfigInvalid
-from safehold.planning import CardFields, read_card
+from safehold.planning import CardFields, read_kept
 from safehold.planning.pilot_config import config_for
 from safehold.planning.pilots import mix_pilot_of, pilot_of
 
@@ -35,7 +35,7 @@ def create_pilot(
     """
     if kind not in {Pilot.SHRUNK, Pilot.MIX}:
         raise Invalid(f"There is no pilot of the kind {kind!r}.", fields={"kind": ["pilot or mix_pilot."]})  # fmt: skip
-    large = read_card(card.data)
+    large = read_kept(card.data)
     # Another network than that of the base: a pilot begins from nothing.
     small = (pilot_of if kind == Pilot.SHRUNK else mix_pilot_of)(large)
     small = small.model_copy(update={"base_checkpoint": 0})

@@ -21,7 +21,7 @@ from runs.services import manifests as previews
 from runs.views.projects import current_project
 from safehold import config as run_config
 from safehold.config.reading import LARGEST_BYTES
-from safehold.planning import read_card
+from safehold.planning import read_kept
 from safehold.planning.card_config import config_from
 
 
@@ -214,7 +214,7 @@ def _start(project: Project, parent: Config | None, card: Card | None) -> dict[s
         return dict(parent.document)
     newest = Config.objects.filter(project=project).first()
     start = dict(newest.document) if newest else document.starting_document(SPECS)
-    return config_from(start, read_card(card.data), stage=card.stage) if card else start
+    return config_from(start, read_kept(card.data), stage=card.stage) if card else start
 
 
 def _chosen(model: type[Any], project: Project, request: HttpRequest, name: str) -> Any:

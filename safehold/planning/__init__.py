@@ -1,6 +1,13 @@
 """Planning sums: pure functions of numbers, of a card, of a run config."""
 
-from safehold.planning.card import Acceptance, CardFields, missing_agreements, parse_card, read_card
+from safehold.planning.card import (
+    Acceptance,
+    CardFields,
+    missing_agreements,
+    parse_card,
+    read_card,
+    read_kept,
+)
 from safehold.planning.card_sums import compute_of, memory_of, parameters_of
 from safehold.planning.compute import ComputeEstimate, estimate, training_flops
 from safehold.planning.memory import MemoryLedger, MemoryPlan, checkpoint_bytes, ledger
@@ -34,6 +41,7 @@ __all__ = [
     "parse_card",
     "plan_run",
     "read_card",
+    "read_kept",
     "starting_loss",
     "training_flops",
 ]

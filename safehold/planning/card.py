@@ -3,7 +3,8 @@
 A card is filled in over days: nothing is required; 0 and "" say "not yet known".
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from copy import deepcopy
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator
@@ -70,6 +71,30 @@ def read_card(document: Mapping[str, Any]) -> CardFields:
         ConfigInvalid: With every fault, by the path of its field.
     """
     return parse_as(CardFields, document)
+
+
+def read_kept(document: Mapping[str, Any]) -> CardFields:
+    """Read a stored card: what an earlier version took and this one refuses is as if it were not yet known."""
+    try:
+        return read_card(document)
+    except ConfigInvalid as invalid:
+        return usable_part(document, [fault.path for fault in invalid.errors])
+
+
+def usable_part(document: Mapping[str, Any], refused: Iterable[str]) -> CardFields:
+    """Return the card without the fields that were refused, by path; the empty card where that is not enough."""
+    left = deepcopy(dict(document))
+    for path in refused:
+        section, _, name = path.partition(".")
+        inner = left.get(section)
+        if isinstance(inner, dict) and name:
+            inner.pop(name.partition(".")[0], None)
+        else:
+            left.pop(section, None)
+    try:
+        return read_card(left)
+    except ConfigInvalid:
+        return CardFields()
 
 
 def parse_card(document: Mapping[str, Any]) -> CardFields:

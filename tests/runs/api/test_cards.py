@@ -3,6 +3,7 @@ from typing import Any
 
 import pytest
 
+from runs.models import Card
 from tests.runs.api.callers import Api
 
 REFERENCE: dict[str, Any] = {
@@ -181,3 +182,13 @@ def test_a_number_that_no_sum_survives_is_refused_at_its_field(
     (fault,) = answer.json()["errors"]
     assert fault["field"] == field
     assert message in fault["message"]
+
+
+def test_a_card_kept_before_a_bound_came_does_not_stop_the_list(operator: Api) -> None:
+    data = {"network": {"parameters": 1e-300}, "data": {"tokens": 5}, "surprise": 1}
+    card = Card.objects.get(pk=operator.post("cards", {"name": "old"}).json()["id"])
+    Card.objects.filter(pk=card.pk).update(data=data)
+    for path in ("cards", f"cards/{card.pk}", f"cards/{card.pk}/export"):
+        assert operator.get(path).status_code == 200
+    shown = operator.get(f"cards/{card.pk}").json()["data"]
+    assert (shown["network"]["parameters"], shown["data"]["tokens"]) == (0.0, 5)
