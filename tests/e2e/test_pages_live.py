@@ -92,6 +92,20 @@ def test_the_axis_smoothing_and_zoom_ask_for_the_points_they_need(person: Person
     expect(page.get_by_role("button", name="Reset zoom")).to_be_hidden()
 
 
+def test_nothing_jumps_when_the_cursor_enters_a_chart(person: Person) -> None:
+    sender = running(person)
+    sender.send(200, throughput__tokens_per_second=[4866.0] * 200)
+    person.page.set_viewport_size({"width": 1440, "height": 900})
+    person.open(f"/runs/{sender.attempt.run_id}/")
+    heads = "[...document.querySelectorAll('[data-panel]')].map((panel) => panel.offsetHeight)"
+    throughput = person.page.locator("[data-panel]", has_text="Throughput")
+    expect(throughput.locator("[data-readings]")).to_contain_text("4.87 k")
+    before = person.page.evaluate(heads)
+    throughput.locator(".u-over").hover()
+    expect(throughput.locator(".reading-x")).to_contain_text("tokens")
+    assert person.page.evaluate(heads) == before
+
+
 def test_a_page_says_since_when_it_is_out_of_date_and_catches_up(
     page: Page, live_service: LiveService
 ) -> None:

@@ -7,6 +7,10 @@ import { formatter, lasting, scaled } from "./values.js";
 
 const HEIGHT = 196;
 
+// A scale of bytes is cut where a whole number of KiB, MiB or GiB stands, not at round decimals.
+const POWERS_OF_TWO = Array.from({ length: 51 }, (_, power) => 2 ** power);
+const steps = (unit) => (unit === "bytes" ? { incrs: POWERS_OF_TWO } : {});
+
 export class Figure {
   constructor(element, page) {
     this.element = element;
@@ -72,7 +76,7 @@ export class Figure {
       scales: { x: { time: isTime }, y: { distr: settings.isLog ? 3 : 1, range: settings.isLog ? paddedLog : padded } },
       axes: [
         isTime ? { ...axis, size: 28 } : { ...axis, size: 28, space: 70, values: (u, splits) => splits.map(split) },
-        { ...axis, size: 52, space: 34, values: (u, splits) => splits.map((value) => (value === null ? "" : this.format(value))) },
+        { ...axis, size: 52, space: 34, ...steps(this.element.dataset.unit), values: (u, splits) => splits.map((value) => (value === null ? "" : this.format(value))) },
       ],
       series: [{}, ...this.drawn.styles.map(({ stroke, width, dash }) => ({ stroke, width, dash, points: { size: 3.5 } }))],
       plugins: [
