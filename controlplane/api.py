@@ -6,6 +6,7 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.urls import URLPattern, path
+from django.utils.translation import gettext as _
 from ninja import Swagger
 
 from checkpoints import api as checkpoints
@@ -74,7 +75,7 @@ def _opened(view: View) -> View:
     @wraps(view)
     def answer(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         if any("\0" in text for values in request.GET.lists() for text in (values[0], *values[1])):
-            return problems.answer(SafeholdError("The address holds NUL.", code="bad-request"))
+            return problems.answer(SafeholdError(_("The address holds NUL."), code="bad-request"))
         response = view(request, *args, **kwargs)
         return (
             problems.not_allowed(request, response.get("Allow", ""))

@@ -1,6 +1,7 @@
 """The one place that says no: what a person may do in a project, and with which token."""
 
 from django.db.models import QuerySet
+from django.utils.translation import gettext as _
 
 from controlplane.common.errors import Conflict, Forbidden, NotFound
 from controlplane.common.models import Membership, Project, Role, User
@@ -31,19 +32,20 @@ def require(user: User, project_id: int, needed: str | Role) -> None:
     act = act_of(needed)
     own, is_archived = _standing(user, project_id)
     if own is None:
-        raise NotFound("There is no such object, or you are no member of its project.")
+        raise NotFound(_("There is no such object, or you are no member of its project."))
     assert isinstance(act.least, Role), f"{act.name} belongs to no project"
     if own < act.least:
         raise Forbidden(
-            f"This needs the role {act.least.label}; you are {own.label}.",
-            hint="Ask an admin of the project for the role.",
+            _("This needs the role %(needed)s; you are %(own)s.")
+            % {"needed": act.least.label, "own": own.label},
+            hint=_("Ask an admin of the project for the role."),
         )
     _require_scope(user, act)
     if is_archived and act.least > Role.VIEWER and act.name not in _ON_ARCHIVED:
         raise Conflict(
-            "The project is archived; nothing in it can be changed.",
+            _("The project is archived; nothing in it can be changed."),
             code="project-archived",
-            hint="An admin of the project can bring it back.",
+            hint=_("An admin of the project can bring it back."),
         )
 
 
@@ -56,7 +58,7 @@ def require_service(user: User, name: str) -> None:
     act = act_of(name)
     is_allowed = user.is_active and (act.least is Level.PERSON or user.is_superuser)
     if not is_allowed:
-        raise Forbidden(f"Only an administrator of the service can {act.words}.")
+        raise Forbidden(_("Only an administrator of the service can %(act)s.") % {"act": act.words})
     _require_scope(user, act)
     if (
         user.token is not None
@@ -64,7 +66,8 @@ def require_service(user: User, name: str) -> None:
         and act.least is Level.ADMINISTRATOR
     ):
         raise Forbidden(
-            f"The token {user.token.name} is held to one project; it cannot {act.words}.",
+            _("The token %(name)s is held to one project; it cannot %(act)s.")
+            % {"name": user.token.name, "act": act.words},
             code="token-scope",
         )
 
@@ -124,9 +127,10 @@ def _standing(user: User, project_id: int) -> tuple[Role | None, bool]:
 def _require_scope(user: User, act: Act) -> None:
     if user.token is None or act.name == READ or act.scopes & set(user.token.scopes):
         return
-    needed = " or ".join(sorted(act.scopes))
+    needed = _(" or ").join(sorted(act.scopes))
     raise Forbidden(
-        f"The token {user.token.name} lacks the scope {needed}, which it takes to {act.words}.",
+        _("The token %(name)s lacks the scope %(scopes)s, which it takes to %(act)s.")
+        % {"name": user.token.name, "scopes": needed, "act": act.words},
         code="token-scope",
-        hint="Make a token with that scope in the settings.",
+        hint=_("Make a token with that scope in the settings."),
     )

@@ -11,6 +11,7 @@ from cryptography.fernet import Fernet, InvalidToken, MultiFernet
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from django.conf import settings
+from django.utils.translation import gettext as _
 
 from controlplane.common.errors import SafeholdError
 
@@ -40,8 +41,10 @@ def decrypt(stored: str) -> str:
         return keys.decrypt(stored.encode()).decode()
     except InvalidToken as error:
         raise CannotDecrypt(
-            "A stored secret cannot be decrypted with the key of this service.",
-            hint="Give the former key as a second one in SAFEHOLD_ENCRYPTION_KEY, or enter the secret again.",
+            _("A stored secret cannot be decrypted with the key of this service."),
+            hint=_(
+                "Give the former key as a second one in SAFEHOLD_ENCRYPTION_KEY, or enter the secret again."
+            ),
         ) from error
 
 

@@ -3,6 +3,7 @@
 from typing import cast
 
 from django.http import HttpRequest
+from django.utils.translation import gettext as _
 from ninja.security import HttpBearer
 from ninja.utils import check_csrf
 
@@ -26,17 +27,18 @@ class PersonOrToken(HttpBearer):
     def __call__(self, request: HttpRequest) -> User:  # noqa: D102
         header = request.headers.get("Authorization", "")
         if header:
-            scheme, _, secret = header.partition(" ")
+            scheme, _space, secret = header.partition(" ")
             if scheme.lower() != "bearer":
-                raise NotSignedIn("The Authorization header is not a bearer token.")
+                raise NotSignedIn(_("The Authorization header is not a bearer token."))
             return self.authenticate(request, secret.strip())
         if not request.user.is_authenticated:
             raise NotSignedIn(
-                "Send a personal token: Authorization: Bearer …", hint="Make one in the settings."
+                _("Send a personal token: Authorization: Bearer …"),
+                hint=_("Make one in the settings."),
             )
         if request.method not in _SAFE and check_csrf(request) is not None:
             raise Forbidden(
-                "The CSRF token is missing or wrong.", code="csrf", hint="Reload the page."
+                _("The CSRF token is missing or wrong."), code="csrf", hint=_("Reload the page.")
             )
         return request.user
 
@@ -48,7 +50,7 @@ class PersonOrToken(HttpBearer):
         """
         found = tokens.find_personal(token)
         if found is None:
-            raise NotSignedIn("The token is unknown, revoked or expired.")
+            raise NotSignedIn(_("The token is unknown, revoked or expired."))
         user: User = found.user
         user.token = found
         request.user = user

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import Any, NoReturn
 
 from django.http import HttpRequest
+from django.utils.translation import gettext as _
 from ninja.parser import Parser
 
 from controlplane.common.errors import Invalid, SafeholdError
@@ -23,16 +24,19 @@ class StrictParser(Parser):
         """
         if int(request.headers.get("Content-Length") or 0) > LARGEST_BYTES:
             raise SafeholdError(
-                f"The body is larger than {LARGEST_BYTES} bytes.", code="too-large", http_status=413
+                _("The body is larger than %(most)d bytes.") % {"most": LARGEST_BYTES},
+                code="too-large",
+                http_status=413,
             )
         try:
             body = json.loads(request.body, object_pairs_hook=_single, parse_constant=_no_constant)
         except (ValueError, RecursionError) as error:
-            raise SafeholdError(f"The body is not JSON: {error}.", code="not-json") from error
+            told = _("The body is not JSON: %(error)s.") % {"error": error}
+            raise SafeholdError(told, code="not-json") from error
         if not isinstance(body, dict):
-            raise SafeholdError("The body is not a JSON object.", code="not-json")
+            raise SafeholdError(_("The body is not a JSON object."), code="not-json")
         if bad := list(_bad_texts(body, "")):
-            raise Invalid("The body holds text that cannot be kept.", fields=dict(bad))
+            raise Invalid(_("The body holds text that cannot be kept."), fields=dict(bad))
         return body
 
 
@@ -41,7 +45,8 @@ def _single(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     for key, value in pairs:
         if key in table:
             raise Invalid(
-                f"The key {key!r} stands twice.", fields={key: ["It stands twice; keep one."]}
+                _("The key %(key)r stands twice.") % {"key": key},
+                fields={key: [_("It stands twice; keep one.")]},
             )
         table[key] = value
     return table
@@ -57,8 +62,8 @@ def _bad_texts(value: Any, path: str) -> Iterator[tuple[str, list[str]]]:
             yield path, [words]
     elif isinstance(value, dict):
         for name, item in value.items():
-            if words := _unkeepable(name):
-                yield path or "body", [f"A name in it {words.lower()}"]
+            if words := _unkeepable(name, is_name=True):
+                yield path or "body", [words]
             else:
                 yield from _bad_texts(item, f"{path}.{name}" if path else name)
     elif isinstance(value, list):
@@ -66,11 +71,15 @@ def _bad_texts(value: Any, path: str) -> Iterator[tuple[str, list[str]]]:
             yield from _bad_texts(item, f"{path}.{number}")
 
 
-def _unkeepable(text: str) -> str:
+def _unkeepable(text: str, *, is_name: bool = False) -> str:
     if "\0" in text:
-        return "Holds NUL."
+        return _("A name in it holds NUL.") if is_name else _("Holds NUL.")
     try:
         text.encode()
     except UnicodeEncodeError:
-        return "Holds half of a surrogate pair."
+        return (
+            _("A name in it holds half of a surrogate pair.")
+            if is_name
+            else _("Holds half of a surrogate pair.")
+        )
     return ""

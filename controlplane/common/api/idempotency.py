@@ -6,6 +6,7 @@ from typing import Any
 
 from django.db import IntegrityError, transaction
 from django.http import HttpRequest
+from django.utils.translation import gettext as _
 
 from controlplane.common.api.auth import caller
 from controlplane.common.errors import Invalid
@@ -32,7 +33,9 @@ def once(request: HttpRequest, create: Callable[[], dict[str, Any]]) -> dict[str
         return create()
     if len(key) > _LONGEST or "\0" in key:
         raise Invalid(
-            f"{HEADER} is longer than {_LONGEST} characters.", fields={HEADER: ["It is too long."]}
+            _("%(header)s is longer than %(most)d characters.")
+            % {"header": HEADER, "most": _LONGEST},
+            fields={HEADER: [_("It is too long.")]},
         )
     digest = _digest(request)
     try:
@@ -49,7 +52,8 @@ def once(request: HttpRequest, create: Callable[[], dict[str, Any]]) -> dict[str
             raise
     if found.request_hash != digest:
         raise Invalid(
-            f"{HEADER} {key!r} was used for another request.", fields={HEADER: ["Use a new one."]}
+            _("%(header)s %(key)r was used for another request.") % {"header": HEADER, "key": key},
+            fields={HEADER: [_("Use a new one.")]},
         )
     return dict(found.body)
 

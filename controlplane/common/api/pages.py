@@ -3,6 +3,7 @@
 from typing import Annotated, Generic, TypeVar
 
 from django.db.models import QuerySet
+from django.utils.translation import gettext as _
 from ninja import Schema
 from pydantic import ConfigDict, Field
 
@@ -46,7 +47,8 @@ def visible_projects(user: User, slug: str | None) -> QuerySet[Project]:
         return found
     named = found.filter(slug=slug)
     if not named.exists():
-        raise NotFound(f"There is no project {slug!r}, or you are no member of it.")
+        told = _("There is no project %(slug)r, or you are no member of it.")
+        raise NotFound(told % {"slug": slug})
     return named
 
 
@@ -61,6 +63,9 @@ def project_for(user: User, slug: str | None) -> Project:
     if len(found) == 1:
         return found[0]
     if not found:
-        raise NotFound("You are a member of no project.", hint="Ask an admin to add you to one.")
+        raise NotFound(
+            _("You are a member of no project."), hint=_("Ask an admin to add you to one.")
+        )
     choices = ", ".join(project.slug for project in found)
-    raise Invalid("Name the project.", fields={"project": [f"One of: {choices}."]})
+    told = _("One of: %(choices)s.") % {"choices": choices}
+    raise Invalid(_("Name the project."), fields={"project": [told]})

@@ -4,6 +4,7 @@ from datetime import datetime
 from typing import Any
 
 from django.http import HttpRequest
+from django.utils.translation import gettext as _
 from ninja import Query, Router, Status
 from pydantic import Field
 
@@ -167,7 +168,7 @@ def _found(request: HttpRequest, username: str, act: str) -> User:
     access.require_service(caller(request), act)
     found = User.objects.filter(username=username).first()
     if found is None:
-        raise NotFound(f"There is no account {username!r}.")
+        raise NotFound(_("There is no account %(name)r.") % {"name": username})
     return found
 
 

@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.utils.translation import gettext as _
 from ninja import NinjaAPI
 from ninja.errors import HttpError, ValidationError
 
@@ -26,15 +27,15 @@ def answer(error: SafeholdError) -> HttpResponse:
     return response
 
 
-def unknown_path(request: HttpRequest, **_: Any) -> HttpResponse:
+def unknown_path(request: HttpRequest, **kwargs: Any) -> HttpResponse:
     """Answer a path that no router has."""
-    return answer(NotFound(f"There is no {request.path}."))
+    return answer(NotFound(_("There is no %(path)s.") % {"path": request.path}))
 
 
 def not_allowed(request: HttpRequest, allow: str) -> HttpResponse:
     """Answer a method that a path does not take."""
     error = SafeholdError(
-        f"{request.path} does not take {request.method}.",
+        _("%(path)s does not take %(method)s.") % {"path": request.path, "method": request.method},
         code="method-not-allowed",
         http_status=405,
     )
@@ -50,7 +51,7 @@ def install(api: NinjaAPI) -> None:
         SafeholdError: lambda request, error: error,
         ValidationError: lambda request, error: _invalid(error),
         HttpError: lambda request, error: _http(error),
-        Http404: lambda request, error: NotFound("There is no such object."),
+        Http404: lambda request, error: NotFound(_("There is no such object.")),
         Exception: _unexpected,
     }
     for kind, read in readers.items():
@@ -69,7 +70,8 @@ def _invalid(error: ValidationError) -> SafeholdError:
         fields.setdefault(_path(one["loc"]), []).append(_words(one))
     first = next(iter(fields), "")
     return Invalid(
-        f"{first or 'The request'}: {fields[first][0] if fields else 'not valid.'}", fields=fields
+        f"{first or _('The request')}: {fields[first][0] if fields else _('not valid.')}",
+        fields=fields,
     )
 
 
@@ -84,7 +86,7 @@ def _path(place: tuple[str | int, ...]) -> str:
 
 
 def _words(one: Mapping[str, Any]) -> str:
-    known = {"missing": "It is missing.", "extra_forbidden": "There is no such field."}
+    known = {"missing": _("It is missing."), "extra_forbidden": _("There is no such field.")}
     return known.get(str(one.get("type"))) or f"{str(one['msg']).removeprefix('Value error, ')}."
 
 
@@ -101,5 +103,7 @@ def _unexpected(request: HttpRequest, error: Exception) -> SafeholdError:
         extra={"path": request.path, "method": request.method},
     )
     return SafeholdError(
-        "Something in the service broke; its log has the cause.", code="internal", http_status=500
+        _("Something in the service broke; its log has the cause."),
+        code="internal",
+        http_status=500,
     )

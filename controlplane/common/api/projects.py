@@ -4,6 +4,7 @@ from datetime import datetime
 from typing import Any, Literal
 
 from django.http import HttpRequest
+from django.utils.translation import gettext as _
 from ninja import Query, Router, Status
 from pydantic import Field
 
@@ -168,7 +169,8 @@ def remove_member(request: HttpRequest, slug: str, username: str) -> Any:
 def _found(request: HttpRequest, slug: str) -> Project:
     found = access.projects_of(caller(request)).filter(slug=slug).first()
     if found is None:
-        raise NotFound(f"There is no project {slug!r}, or you are no member of it.")
+        told = _("There is no project %(slug)r, or you are no member of it.")
+        raise NotFound(told % {"slug": slug})
     return found
 
 

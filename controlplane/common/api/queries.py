@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from functools import cache
 
 from django.http import HttpRequest
+from django.utils.translation import gettext as _
 from ninja import NinjaAPI
 
 from controlplane.common.errors import Invalid
@@ -28,10 +29,11 @@ def refuse_unknown(request: HttpRequest, api: NinjaAPI, route: str) -> None:
     if known is None:
         return
     if unknown := [name for name in request.GET if name not in known]:
-        choices = ", ".join(sorted(known)) or "none"
+        choices = ", ".join(sorted(known)) or _("none")
+        told = _("There is no such parameter; known: %(choices)s.") % {"choices": choices}
         raise Invalid(
-            f"There is no parameter {unknown[0]!r}.",
-            fields={name: [f"There is no such parameter; known: {choices}."] for name in unknown},
+            _("There is no parameter %(name)r.") % {"name": unknown[0]},
+            fields={name: [told] for name in unknown},
         )
 
 

@@ -4,6 +4,7 @@ import time
 from datetime import timedelta
 
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from controlplane.common import access, audit
 from controlplane.common.errors import NotFound
@@ -52,6 +53,7 @@ def position_of(head: str) -> int:
     found = AuditEntry.objects.filter(hash=head).values_list("pk", flat=True).first()
     if found is None:
         raise NotFound(
-            f"No entry has the digest {head[:64]}: this is not the trail that it was noted from."
+            _("No entry has the digest %(digest)s: this is not the trail that it was noted from.")
+            % {"digest": head[:64]}
         )
     return found

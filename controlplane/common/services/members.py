@@ -1,6 +1,7 @@
 """Members of a project and their roles. A project never loses its last admin."""
 
 from django.db import transaction
+from django.utils.translation import gettext as _
 
 from controlplane.common import access, audit
 from controlplane.common.errors import Conflict, Invalid, NotFound
@@ -23,12 +24,13 @@ def add_member(*, user: User, project: Project, username: str, role: Role) -> Me
     access.require(user, project.pk, "member.add")
     person = User.objects.filter(username=username.strip(), is_active=True).first()
     if person is None:
-        raise _refused(f"There is no active account {username.strip()[:150]!r}.")
+        raise _refused(_("There is no active account %(name)r.") % {"name": username.strip()[:150]})
     member, is_new = Membership.objects.get_or_create(
         project=project, user=person, defaults={"role": role}
     )
     if not is_new:
-        raise _refused(f"{person.username} is a member already, as {member.get_role_display()}.")
+        told = _("%(name)s is a member already, as %(role)s.")
+        raise _refused(told % {"name": person.username, "role": member.get_role_display()})
     _record(user, member, "member.add", new=role)
     return member
 
@@ -75,7 +77,10 @@ def _held(project: Project, username: str) -> Membership:
     members = Membership.objects.select_related("user", "project")
     found = members.filter(project=project, user__username=username).first()
     if found is None:
-        raise NotFound(f"{username} is no member of project {project.slug}.")
+        raise NotFound(
+            _("%(name)s is no member of project %(slug)s.")
+            % {"name": username, "slug": project.slug}
+        )
     return found
 
 
@@ -87,8 +92,9 @@ def _keep_an_admin(member: Membership) -> None:
     )
     if not others.exclude(pk=member.pk).exists():
         raise LastAdmin(
-            f"{member.user.username} is the last admin of project {member.project.slug}.",
-            hint="Make somebody else an admin first.",
+            _("%(name)s is the last admin of project %(slug)s.")
+            % {"name": member.user.username, "slug": member.project.slug},
+            hint=_("Make somebody else an admin first."),
         )
 
 

@@ -8,6 +8,7 @@ from django.contrib.sessions.models import Session
 from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.utils.crypto import get_random_string
+from django.utils.translation import gettext as _
 
 from controlplane.common import access, audit
 from controlplane.common.errors import Conflict, Invalid
@@ -35,7 +36,7 @@ def create_person(*, user: User, username: str, full_name: str = "") -> tuple[Us
     username = username.strip()
     _check_username(username)
     password = new_password()
-    first, _, last = " ".join(full_name.replace("\0", " ").split())[:150].partition(" ")
+    first, _space, last = " ".join(full_name.replace("\0", " ").split())[:150].partition(" ")
     person = User.objects.create_user(username, password=password, first_name=first, last_name=last)
     audit.record(actor=user, action="person.create", object=person, data={"name": username})
     return person, password
@@ -51,7 +52,7 @@ def set_active(*, user: User, person: User, is_active: bool) -> None:
     act = "person.activate" if is_active else "person.deactivate"
     access.require_service(user, act)
     if person.pk == user.pk:
-        raise Conflict("You cannot close your own account.")
+        raise Conflict(_("You cannot close your own account."))
     if (
         not User.objects.filter(pk=person.pk)
         .exclude(is_active=is_active)
@@ -87,11 +88,13 @@ def change_password(*, user: User, old: str, new: str, session_key: str = "") ->
     """
     access.require_service(user, "person.change_password")
     if not user.check_password(old):
-        raise Invalid("That is not your password.", fields={"old": ["That is not your password."]})
+        told = _("That is not your password.")
+        raise Invalid(told, fields={"old": [told]})
     try:
         validate_password(new, user)
     except ValidationError as error:
-        raise Invalid("The new password is too weak.", fields={"new": error.messages}) from error
+        told = _("The new password is too weak.")
+        raise Invalid(told, fields={"new": error.messages}) from error
     user.set_password(new)
     user.save(update_fields=["password"])
     _end_sign_ins(user, but=session_key)
@@ -128,11 +131,11 @@ def _check_username(username: str) -> None:
     try:
         UnicodeUsernameValidator()(username)
         if len(username) > 150:
-            raise ValidationError("At most 150 characters.")
+            raise ValidationError(_("At most 150 characters."))
     except ValidationError as error:
         raise Invalid(
-            "The account cannot be named so.", fields={"username": error.messages}
+            _("The account cannot be named so."), fields={"username": error.messages}
         ) from error
     if User.objects.filter(username__iexact=username).exists():
-        message = f"There is an account {username} already."
+        message = _("There is an account %(name)s already.") % {"name": username}
         raise Invalid(message, fields={"username": [message]})

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from django.db import transaction
 from django.utils import timezone
 from django.utils.text import slugify
+from django.utils.translation import gettext as _
 
 from controlplane.common import access, audit
 from controlplane.common.errors import Conflict, Invalid
@@ -68,7 +69,8 @@ def archive_project(*, user: User, project: Project) -> None:
     held = Project.objects.select_for_update().get(pk=project.pk)
     for blocker in BLOCKERS:
         if said := blocker(held):
-            raise Conflict(f"Project {held.name} cannot be archived: {said}", code="project-busy")
+            told = _("Project %(name)s cannot be archived: %(reason)s")
+            raise Conflict(told % {"name": held.name, "reason": said}, code="project-busy")
     _set_archived(user, project, "project.archive", is_archived=True)
 
 
@@ -90,12 +92,11 @@ def _set_archived(user: User, project: Project, action: str, *, is_archived: boo
 def _checked_name(name: str, *, but: Project | None = None) -> str:
     name = " ".join(name.replace("\0", " ").split())
     if not 0 < len(name) <= _LONGEST_NAME:
-        raise _refused(
-            "name", f"A name has 1 to {_LONGEST_NAME} characters; this one has {len(name)}."
-        )
+        told = _("A name has 1 to %(most)d characters; this one has %(num)d.")
+        raise _refused("name", told % {"most": _LONGEST_NAME, "num": len(name)})
     others = Project.objects.filter(name__iexact=name)
     if (others.exclude(pk=but.pk) if but is not None else others).exists():
-        raise _refused("name", f"There is a project {name} already.")
+        raise _refused("name", _("There is a project %(name)s already.") % {"name": name})
     return name
 
 
@@ -104,11 +105,13 @@ def _checked_slug(given: str, name: str) -> str:
     if not slug:  # a name in another script
         return f"project-{Project.objects.count() + 1}"
     if slug != slugify(slug) or len(slug) > _LONGEST_SLUG:
-        raise _refused("slug", f"Lower case letters, digits and -, at most {_LONGEST_SLUG}.")
+        told = _("Lower case letters, digits and -, at most %(most)d.")
+        raise _refused("slug", told % {"most": _LONGEST_SLUG})
     if Project.objects.filter(slug=slug).exists():
-        raise _refused("slug", f"There is a project {slug} already.")
+        raise _refused("slug", _("There is a project %(name)s already.") % {"name": slug})
     return slug
 
 
 def _refused(field: str, message: str) -> Invalid:
-    return Invalid(f"The project cannot be named so: {message}", fields={field: [message]})
+    told = _("The project cannot be named so: %(reason)s") % {"reason": message}
+    return Invalid(told, fields={field: [message]})

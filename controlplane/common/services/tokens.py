@@ -5,6 +5,7 @@ from datetime import datetime
 
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from controlplane.common import access, audit, tokens
 from controlplane.common.errors import Invalid, NotFound
@@ -41,10 +42,11 @@ def create_token(
     wanted = {*scopes, Scope.READ.value}
     faults = _faults(user, name, wanted, expires_at)
     if project is not None and not access.projects_of(user).filter(pk=project.pk).exists():
-        faults["project"] = ["You are no member of it."]
+        faults["project"] = [_("You are no member of it.")]
     faults |= _beyond(user.token, wanted, project, expires_at)
     if faults:
-        raise Invalid(f"The token cannot be made: see {', '.join(faults)}.", fields=faults)
+        told = _("The token cannot be made: see %(fields)s.") % {"fields": ", ".join(faults)}
+        raise Invalid(told, fields=faults)
     token, secret = tokens.issue_personal(
         user=user, name=name, scopes=wanted, project=project, expires_at=expires_at
     )
@@ -68,7 +70,7 @@ def revoke_token(*, user: User, token_id: int) -> PersonalToken:
     access.require_service(user, "token.revoke")
     token = PersonalToken.objects.select_for_update().filter(user=user, pk=token_id).first()
     if token is None:
-        raise NotFound(f"You have no token {token_id}.")
+        raise NotFound(_("You have no token %(id)s.") % {"id": token_id})
     if token.revoked_at is None:
         token.revoked_at = timezone.now()
         token.save(update_fields=["revoked_at"])
@@ -81,13 +83,17 @@ def _faults(
 ) -> dict[str, list[str]]:
     faults: dict[str, list[str]] = {}
     if not 0 < len(name) <= _LONGEST_NAME:
-        faults["name"] = [f"A name has 1 to {_LONGEST_NAME} characters; this one has {len(name)}."]
+        told = _("A name has 1 to %(most)d characters; this one has %(num)d.")
+        faults["name"] = [told % {"most": _LONGEST_NAME, "num": len(name)}]
     elif PersonalToken.objects.filter(user=user, name=name, revoked_at__isnull=True).exists():
-        faults["name"] = ["You have a token of this name; revoke it first, or choose another."]
+        faults["name"] = [_("You have a token of this name; revoke it first, or choose another.")]
     if unknown := sorted(scopes - set(Scope.values)):
-        faults["scopes"] = [f"Unknown: {', '.join(unknown)}; there are {', '.join(Scope.values)}."]
+        told = _("Unknown: %(unknown)s; there are %(known)s.")
+        faults["scopes"] = [
+            told % {"unknown": ", ".join(unknown), "known": ", ".join(Scope.values)}
+        ]
     if expires_at is not None and expires_at <= timezone.now():
-        faults["expires_at"] = ["It lies in the past."]
+        faults["expires_at"] = [_("It lies in the past.")]
     return faults
 
 
@@ -102,9 +108,11 @@ def _beyond(
         return {}
     faults: dict[str, list[str]] = {}
     if more := sorted(scopes - set(token.scopes)):
-        faults["scopes"] = [f"The token that you use has no {', '.join(more)}."]
+        told = _("The token that you use has no %(scopes)s.")
+        faults["scopes"] = [told % {"scopes": ", ".join(more)}]
     if token.project_id is not None and (project is None or project.pk != token.project_id):
-        faults["project"] = ["The token that you use is held to one project; name that one."]
+        faults["project"] = [_("The token that you use is held to one project; name that one.")]
     if token.expires_at is not None and (expires_at is None or expires_at > token.expires_at):
-        faults["expires_at"] = [f"The token that you use ends at {token.expires_at.isoformat()}."]
+        told = _("The token that you use ends at %(at)s.")
+        faults["expires_at"] = [told % {"at": token.expires_at.isoformat()}]
     return faults

@@ -1,6 +1,7 @@
 """Which project the settings are of: the one chosen at the top of the page."""
 
 from django.http import HttpRequest
+from django.utils.translation import gettext as _
 
 from controlplane.common.context import current_project
 from controlplane.common.errors import NotFound
@@ -16,6 +17,6 @@ def project_of(request: HttpRequest) -> Project:
     chosen = current_project(request)
     if chosen is None:
         raise NotFound(
-            "You are a member of no project yet.", hint="Ask an admin to add you to one."
+            _("You are a member of no project yet."), hint=_("Ask an admin to add you to one.")
         )
     return chosen
