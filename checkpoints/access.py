@@ -1,5 +1,7 @@
 """How a view or an API call gets a checkpoint: only through the rights of the person in its project."""
 
+from django.utils.translation import gettext as _
+
 from checkpoints.models import Checkpoint
 from controlplane.common import access
 from controlplane.common.errors import NotFound
@@ -42,4 +44,5 @@ def checkpoint_for(
 
 
 def _not_found(checkpoint_id: int) -> NotFound:
-    return NotFound(f"There is no checkpoint {checkpoint_id}, or you are no member of its project.")
+    told = _("There is no checkpoint %(id)s, or you are no member of its project.")
+    return NotFound(told % {"id": checkpoint_id})

@@ -3,9 +3,12 @@
 import logging
 from typing import Any
 
+from django.utils.translation import gettext as _
+
 from checkpoints import selectors
 from checkpoints.models import Checkpoint
 from checkpoints.services import lineage
+from checkpoints.words import word_of
 from controlplane.common.errors import Conflict, NotFound
 from runs.models import Attempt, Run
 
@@ -28,7 +31,8 @@ def find(checkpoint_id: int, project_id: int) -> dict[str, Any]:
     rows = Checkpoint.objects.without_manifest().filter(run__project_id=project_id)
     checkpoint = rows.filter(pk=checkpoint_id).first()
     if checkpoint is None:
-        raise NotFound(f"There is no checkpoint {checkpoint_id} in this project.")
+        told = _("There is no checkpoint %(id)s in this project.")
+        raise NotFound(told % {"id": checkpoint_id})
     return facts_of(require_usable(checkpoint))
 
 
@@ -60,8 +64,8 @@ def require_usable(checkpoint: Checkpoint) -> Checkpoint:
     """
     if not checkpoint.is_usable:
         raise Conflict(
-            f"Checkpoint {checkpoint.pk} of step {checkpoint.step} is {checkpoint.state}: no run may "
-            "begin from it.",
-            hint="Choose one that is verified or stable.",
+            _("Checkpoint %(id)s of step %(step)s is %(state)s: no run may begin from it.")
+            % {"id": checkpoint.pk, "step": checkpoint.step, "state": word_of(checkpoint.state)},
+            hint=_("Choose one that is verified or stable."),
         )
     return checkpoint

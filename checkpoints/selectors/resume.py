@@ -1,8 +1,11 @@
 """From which checkpoint a run goes on."""
 
+from django.utils.translation import gettext as _
+
 from checkpoints import line
 from checkpoints.models import Checkpoint, StartedFrom
 from checkpoints.states import MAY_BEGIN, State
+from checkpoints.words import word_of
 from controlplane.common.errors import Conflict
 from runs.models import Run
 from runs.states import Outcome
@@ -77,10 +80,11 @@ def _starts(run: Run) -> dict[int, line.Start]:
 def _usable(run: Run, checkpoint_id: int) -> Checkpoint:
     checkpoint = Checkpoint.objects.without_manifest().filter(pk=checkpoint_id).first()
     if checkpoint is None or checkpoint.state not in MAY_BEGIN:
-        state = checkpoint.state if checkpoint else "unknown"
+        state = word_of(checkpoint.state) if checkpoint else _("unknown")
         raise NoRecoveryPoint(
-            f"Run {run.pk} would begin from checkpoint {checkpoint_id}, which is {state}.",
-            hint="Verify it again, or fork from another checkpoint.",
+            _("Run %(run)s would begin from checkpoint %(id)s, which is %(state)s.")
+            % {"run": run.pk, "id": checkpoint_id, "state": state},
+            hint=_("Verify it again, or fork from another checkpoint."),
         )
     return checkpoint
 
@@ -90,9 +94,11 @@ def _refuse_unproved(run: Run) -> None:
     if newest is None:
         return
     waiting = newest.state == State.COMPLETE
+    told = _(
+        "Run %(run)s saved checkpoints, but none is proved whole; the newest, of step %(step)s, is %(state)s."
+    )
     raise NoRecoveryPoint(
-        f"Run {run.pk} saved checkpoints, but none is proved whole; the newest, of step {newest.step}, "
-        f"is {newest.state}.",
-        hint="Its verification goes on; try again in a moment." if waiting
-        else "Fork the run from a checkpoint of another run, or start a new run.",
+        told % {"run": run.pk, "step": newest.step, "state": word_of(newest.state)},
+        hint=_("Its verification goes on; try again in a moment.") if waiting
+        else _("Fork the run from a checkpoint of another run, or start a new run."),
     )  # fmt: skip

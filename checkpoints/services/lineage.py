@@ -5,9 +5,11 @@ from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from checkpoints.models import Checkpoint, StartedFrom
 from checkpoints.states import MAY_BEGIN
+from checkpoints.words import word_of
 from controlplane.common.errors import Conflict
 from runs.models import Attempt
 
@@ -30,13 +32,15 @@ def record_start(
     held = rows.get(pk=checkpoint.pk)
     if held.state not in MAY_BEGIN:
         raise Conflict(
-            f"Checkpoint {held.pk} of step {held.step} is {held.state}: no run may begin from it.",
-            hint="Choose one that is verified or stable.",
+            _("Checkpoint %(id)s of step %(step)s is %(state)s: no run may begin from it.")
+            % {"id": held.pk, "step": held.step, "state": word_of(held.state)},
+            hint=_("Choose one that is verified or stable."),
         )
     start, is_new = StartedFrom.objects.get_or_create(
         attempt=attempt,
         defaults={"checkpoint": held, "at": timezone.now(), "overrides": dict(overrides or {})},
     )
     if not is_new and start.checkpoint_id != held.pk:
-        raise Conflict(f"Attempt {attempt} began from checkpoint {start.checkpoint_id} already.")
+        told = _("Attempt %(attempt)s began from checkpoint %(id)s already.")
+        raise Conflict(told % {"attempt": attempt, "id": start.checkpoint_id})
     return start

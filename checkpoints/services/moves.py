@@ -5,10 +5,12 @@ from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from checkpoints import selectors
 from checkpoints.models import Checkpoint
 from checkpoints.states import USABLE, State, may_move
+from checkpoints.words import word_of
 from controlplane.common.errors import Conflict
 from runs import live
 from runs.models import Run
@@ -42,11 +44,13 @@ def move(*, checkpoint: Checkpoint, to: State, **changes: Any) -> None:
     """
     old = State(checkpoint.state)
     if not may_move(old, to):
-        raise ForbiddenMove(f"Checkpoint {checkpoint.pk} cannot go from {old} to {to}.")
+        told = _("Checkpoint %(id)s cannot go from %(old)s to %(new)s.")
+        raise ForbiddenMove(told % {"id": checkpoint.pk, "old": word_of(old), "new": word_of(to)})
     changes |= {"state": to, "state_at": timezone.now()}
     rows = Checkpoint.objects.filter(pk=checkpoint.pk, state=old)
     if not rows.update(**changes):
-        raise StaleState(f"Checkpoint {checkpoint.pk} is no longer {old}.")
+        told = _("Checkpoint %(id)s is no longer %(state)s.")
+        raise StaleState(told % {"id": checkpoint.pk, "state": word_of(old)})
     for name, value in changes.items():
         setattr(checkpoint, name, value)
     if {old, to} & USABLE:

@@ -5,10 +5,12 @@ from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from checkpoints.models import Checkpoint, Verification
 from checkpoints.services import moves
 from checkpoints.states import State, after_verification
+from checkpoints.words import word_of
 from controlplane.common import access, audit
 from controlplane.common.errors import Conflict
 from controlplane.common.models import User
@@ -34,8 +36,9 @@ def request(*, checkpoint: Checkpoint, user: User | None = None) -> Verification
         access.require(user, checkpoint.run.project_id, "checkpoint.verify")
     if not checkpoint.is_saved:
         raise Conflict(
-            f"Checkpoint {checkpoint.pk} is {checkpoint.state}: there is nothing to verify.",
-            hint="Only a saved checkpoint can be verified.",
+            _("Checkpoint %(id)s is %(state)s: there is nothing to verify.")
+            % {"id": checkpoint.pk, "state": word_of(checkpoint.state)},
+            hint=_("Only a saved checkpoint can be verified."),
         )
     verification, is_new = Verification.objects.get_or_create(
         checkpoint=checkpoint,

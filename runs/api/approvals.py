@@ -4,6 +4,7 @@ from datetime import datetime
 from typing import Any
 
 from django.http import HttpRequest
+from django.utils.translation import gettext as _
 from ninja import Query, Router, Status
 from pydantic import Field
 
@@ -103,5 +104,6 @@ def _standing(user: Any, config_id: int) -> Approval:
     config = access.config_for(user, config_id)
     found = approvals.standing_of(config)
     if found is None:
-        raise NotFound(f"Nobody asked for the approval of config {config_id}.")
+        told = _("Nobody asked for the approval of config %(id)s.")
+        raise NotFound(told % {"id": config_id})
     return found

@@ -3,6 +3,7 @@
 from typing import Any
 
 from django.http import HttpRequest
+from django.utils.translation import gettext as _
 from ninja import Router, Status
 
 from controlplane.common.api import Input, caller, once
@@ -39,5 +40,5 @@ def newest_report(request: HttpRequest, run_id: int) -> Any:
     run = access.run_for(caller(request), run_id)
     report = run.config.preflight_reports.order_by("-pk").first()
     if report is None:
-        raise NotFound(f"Config {run.config_id} was never checked.")
+        raise NotFound(_("Config %(id)s was never checked.") % {"id": run.config_id})
     return report_shape(report)

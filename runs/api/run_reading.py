@@ -3,6 +3,7 @@
 from typing import Any
 
 from django.http import HttpRequest
+from django.utils.translation import gettext as _
 from ninja import Query, Router, Schema
 from pydantic import Field
 
@@ -38,7 +39,7 @@ def list_pods(request: HttpRequest, run_id: int, attempt: int | None = None) -> 
     attempts = run.attempts.select_related("sight")
     found = attempts.filter(number=attempt).first() if attempt else attempts.first()
     if found is None:
-        raise NotFound(f"Run {run_id} has no attempt{f' {attempt}' if attempt else ''}.")
+        raise _without_attempt(run_id, attempt)
     sight = getattr(found, "sight", None)
     table = sight.pods if sight else {}
     return {
@@ -65,7 +66,7 @@ def read_logs(request: HttpRequest, run_id: int, query: Query[LogQuery]) -> Any:
     run = access.run_for(caller(request), run_id)
     log = log_reading.choose(run, "" if query.attempt is None else str(query.attempt), query.source)
     if query.attempt is not None and (log.attempt is None or log.attempt.number != query.attempt):
-        raise NotFound(f"Run {run.pk} has no attempt {query.attempt}.")
+        raise _without_attempt(run.pk, query.attempt)
     piece = log_reading.tail(log, offset=query.offset)
     return {
         "attempt": log.attempt.number if log.attempt else None,
@@ -83,3 +84,10 @@ def diff(request: HttpRequest, run_id: int, other: int) -> Any:
     """Return what changes from the config of this run to that of the other."""
     user = caller(request)
     return diff_shape(access.run_for(user, run_id).config, access.run_for(user, other).config)
+
+
+def _without_attempt(run_id: int, number: int | None) -> NotFound:
+    if not number:
+        return NotFound(_("Run %(run)s has no attempt.") % {"run": run_id})
+    told = _("Run %(run)s has no attempt %(number)s.")
+    return NotFound(told % {"run": run_id, "number": number})

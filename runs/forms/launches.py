@@ -37,7 +37,7 @@ class LaunchForm(forms.Form):
         """Refuse what no log line and no PostgreSQL text can carry."""
         name: str = self.cleaned_data["name"].strip()
         if any(ord(character) < 32 for character in name):
-            raise forms.ValidationError("A name has no control characters.")
+            raise forms.ValidationError(_("A name has no control characters."))
         return name
 
     def clean(self) -> dict[str, Any]:

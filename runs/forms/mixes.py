@@ -1,5 +1,7 @@
 """Mixes as they are typed: one a line, `name: web = 0.7, code = 0.3`."""
 
+from django.utils.translation import gettext as _
+
 from controlplane.common.errors import Invalid
 
 
@@ -11,7 +13,9 @@ def mixes_of(text: str) -> dict[str, dict[str, float]]:
     """
     found = dict(_mix(line) for line in text.splitlines() if line.strip())
     if not found:
-        raise Invalid("There is no mix.", hint="Write one a line: even: web = 0.5, code = 0.5")
+        raise Invalid(
+            _("There is no mix."), hint=_("Write one a line: even: web = 0.5, code = 0.5")
+        )
     return found
 
 
@@ -21,9 +25,9 @@ def _mix(line: str) -> tuple[str, dict[str, float]]:
         if not (colon and name.strip()):
             raise ValueError
         pairs = [one.partition("=") for one in shares.split(",")]
-        return name.strip(), {domain.strip(): float(share) for domain, _, share in pairs}
+        return name.strip(), {domain.strip(): float(share) for domain, _sign, share in pairs}
     except ValueError:
         raise Invalid(
-            f"The line {line.strip()[:80]!r} is no mix.",
-            hint="Write it so: even: web = 0.5, code = 0.5",
+            _("The line %(line)r is no mix.") % {"line": line.strip()[:80]},
+            hint=_("Write it so: even: web = 0.5, code = 0.5"),
         ) from None

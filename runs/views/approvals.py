@@ -70,7 +70,8 @@ def give_reason(request: HttpRequest, run_id: int) -> HttpResponse:
 def _standing(config: Config) -> Approval:
     found = approvals.standing_of(config)
     if found is None:
-        raise Conflict(f"Nobody asked for the approval of config {config.pk}.")
+        told = _("Nobody asked for the approval of config %(id)s.")
+        raise Conflict(told % {"id": config.pk})
     return found
 
 

@@ -63,4 +63,5 @@ def _bound(typed: Any, name: str) -> float | None:
     try:
         return float(text) if text else None
     except ValueError:
-        raise Invalid(f"{text[:40]!r} is no number.", fields={name: ["Write a number."]}) from None
+        told = _("%(text)r is no number.") % {"text": text[:40]}
+        raise Invalid(told, fields={name: [_("Write a number.")]}) from None

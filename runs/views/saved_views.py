@@ -16,7 +16,7 @@ from runs.views.projects import current_project
 def save(request: HttpRequest) -> HttpResponse:
     project = current_project(request)
     if project is None:
-        raise NotFound("You are a member of no project.")
+        raise NotFound(_("You are a member of no project."))
     given = request.POST
     try:
         view = saved_views.save_view(
