@@ -3,6 +3,8 @@
 from typing import TypeVar
 
 from django.db.models import Model, QuerySet
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 
 from controlplane.common import access
 from controlplane.common.errors import NotFound
@@ -11,6 +13,16 @@ from controlplane.common.rights import CHANGES, READ
 from runs.models import Attempt, Card, Config, PreflightReport, Run
 
 Object = TypeVar("Object", bound=Model)
+# What is read where the object is missing, and by an outsider where it is not.
+_MISSING = {
+    "run": gettext_noop("There is no run %(pk)s, or you are no member of its project."),
+    "attempt": gettext_noop("There is no attempt %(pk)s, or you are no member of its project."),
+    "card": gettext_noop("There is no card %(pk)s, or you are no member of its project."),
+    "config": gettext_noop("There is no config %(pk)s, or you are no member of its project."),
+    "preflight report": gettext_noop(
+        "There is no preflight report %(pk)s, or you are no member of its project."
+    ),
+}
 
 
 def run_for(user: User, run_id: int, *, change: bool = False, act: str = "") -> Run:
@@ -27,28 +39,28 @@ def run_for(user: User, run_id: int, *, change: bool = False, act: str = "") -> 
         Forbidden: The person may see it, but not act.
     """
     found = _one(Run.objects.select_related("project", "card", "config"), run_id, "run")
-    _require(user, found.project_id, _needed("run", change, act), f"run {run_id}")
+    _require(user, found.project_id, _needed("run", change, act), "run", run_id)
     return found
 
 
 def attempt_for(user: User, attempt_id: int, *, change: bool = False, act: str = "") -> Attempt:
     """Return the attempt with its run; the rights are those of `run_for`."""
     found = _one(Attempt.objects.select_related("run__project"), attempt_id, "attempt")
-    _require(user, found.run.project_id, _needed("attempt", change, act), f"attempt {attempt_id}")
+    _require(user, found.run.project_id, _needed("attempt", change, act), "attempt", attempt_id)
     return found
 
 
 def card_for(user: User, card_id: int, *, change: bool = False, act: str = "") -> Card:
     """Return the card; the rights are those of `run_for`."""
     found = _one(Card.objects.select_related("project", "owner"), card_id, "card")
-    _require(user, found.project_id, _needed("card", change, act), f"card {card_id}")
+    _require(user, found.project_id, _needed("card", change, act), "card", card_id)
     return found
 
 
 def config_for(user: User, config_id: int, *, change: bool = False, act: str = "") -> Config:
     """Return the config; the rights are those of `run_for`."""
     found = _one(Config.objects.select_related("project", "card"), config_id, "config")
-    _require(user, found.project_id, _needed("config", change, act), f"config {config_id}")
+    _require(user, found.project_id, _needed("config", change, act), "config", config_id)
     return found
 
 
@@ -62,7 +74,8 @@ def report_for(
         user,
         found.config.project_id,
         _needed("preflight report", change, act),
-        f"preflight report {report_id}",
+        "preflight report",
+        report_id,
     )
     return found
 
@@ -71,20 +84,20 @@ def _needed(noun: str, change: bool, act: str) -> str:
     return act or (CHANGES[noun] if change else READ)
 
 
-def _require(user: User, project_id: int, act: str, named: str) -> None:
+def _require(user: User, project_id: int, act: str, noun: str, pk: int) -> None:
     """Pass or raise; an outsider reads the very words that a missing object gives."""
     try:
         access.require(user, project_id, act)
     except NotFound:
-        raise _not_found(named) from None
+        raise _not_found(noun, pk) from None
 
 
-def _not_found(named: str) -> NotFound:
-    return NotFound(f"There is no {named}, or you are no member of its project.")
+def _not_found(noun: str, pk: int) -> NotFound:
+    return NotFound(_(_MISSING[noun]) % {"pk": pk})
 
 
 def _one(objects: QuerySet[Object], pk: int, noun: str) -> Object:
     found = objects.filter(pk=pk).first()
     if found is None:
-        raise _not_found(f"{noun} {pk}")
+        raise _not_found(noun, pk)
     return found

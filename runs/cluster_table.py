@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.conf import settings
+from django.utils.translation import gettext as _
 
 from controlplane.common import access
 from controlplane.common.errors import NotFound
@@ -76,7 +77,7 @@ def row(user: User, name: str) -> ClusterRow:
     """
     found = Cluster.objects.select_related("created_by").filter(name=name).first()
     if found is None:
-        raise NotFound(f"There is no cluster {name}.")
+        raise NotFound(_("There is no cluster %(name)s.") % {"name": name})
     return ClusterRow(found, _waiting(user, [found.launcher])[found.launcher])
 
 

@@ -3,6 +3,8 @@
 import unicodedata
 from collections.abc import Iterable
 
+from django.utils.translation import gettext as _
+
 from controlplane.common.errors import Invalid
 
 NAME_LENGTH = 120
@@ -18,9 +20,11 @@ def cleaned_name(text: str, field: str = "name") -> str:
     """
     name = text.strip()
     if any(unicodedata.category(mark) in {"Cc", "Zl", "Zp"} for mark in name):
-        raise _invalid(field, "It is one line of text, without line breaks or control characters.")
+        raise _invalid(
+            field, _("It is one line of text, without line breaks or control characters.")
+        )
     if len(name) > NAME_LENGTH:
-        raise _invalid(field, f"It has at most {NAME_LENGTH} characters.")
+        raise _invalid(field, _("It has at most %(most)s characters.") % {"most": NAME_LENGTH})
     return name
 
 
@@ -38,10 +42,12 @@ def cleaned_tags(texts: Iterable[str]) -> list[str]:
             or set(tag) & set(" ,")
         ):
             raise _invalid(
-                "tags", f"{tag!r} is no tag: one word of at most {TAG_LENGTH} characters, no comma."
+                "tags",
+                _("%(tag)s is no tag: one word of at most %(most)s characters, no comma.")
+                % {"tag": repr(tag), "most": TAG_LENGTH},
             )
     if len(tags) > MOST_TAGS:
-        raise _invalid("tags", f"A run has at most {MOST_TAGS} tags.")
+        raise _invalid("tags", _("A run has at most %(most)s tags.") % {"most": MOST_TAGS})
     return tags
 
 

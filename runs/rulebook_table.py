@@ -4,6 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import groupby
 
+from django.utils.translation import gettext as _
+
 from controlplane.common.errors import NotFound
 from runs.models import RulebookValue
 from runs.services import rulebook
@@ -41,13 +43,13 @@ def row(project_id: int, rule_id: str) -> Row:
     for one in _rows(project_id):
         if one.rule.id == rule_id:
             return one
-    raise NotFound(f"There is no rule {rule_id}.")
+    raise NotFound(_("There is no rule %(rule)s.") % {"rule": rule_id})
 
 
 def by_family(project_id: int) -> list[tuple[Family, list[Row]]]:
     """Return the rules of a project under their families."""
     groups = groupby(_rows(project_id), key=lambda one: one.family.name)
-    found = [list(group) for _, group in groups]
+    found = [list(group) for _name, group in groups]
     return [(group[0].family, group) for group in found]
 
 

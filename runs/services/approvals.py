@@ -3,6 +3,7 @@
 from django.db import transaction
 from django.db.models import OuterRef, Subquery
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from controlplane.common import access, audit
 from controlplane.common.errors import Conflict, Forbidden, Invalid
@@ -29,11 +30,15 @@ def request_approval(*, user: User, config: Config, note: str = "") -> Approval:
     held = _held(config)
     if not held.is_production:
         raise Conflict(
-            f"Config {held.pk} is an experiment; nobody has to approve it.",
-            hint='Write kind = "production" in the config that is meant for production.',
+            _("Config %(config)s is an experiment; nobody has to approve it.")
+            % {"config": held.pk},
+            hint=_('Write kind = "production" in the config that is meant for production.'),
         )
     if held.frozen_at is None:
-        raise Conflict(f"Config {held.pk} is not frozen.", hint="Freeze it, then ask for approval.")
+        raise Conflict(
+            _("Config %(config)s is not frozen.") % {"config": held.pk},
+            hint=_("Freeze it, then ask for approval."),
+        )
     _intact(held)
     if standing := standing_of(held):
         return standing
@@ -60,13 +65,20 @@ def approve(*, user: User, approval: Approval, reason: str = "") -> Approval:
     held = _open(user, approval, "config.approve")
     if user.pk in {held.requested_by_id, held.config.created_by_id}:
         raise Forbidden(
-            f"Config {held.config_id} must be approved by a second person: you wrote it or asked for the approval.",
+            _(
+                "Config %(config)s must be approved by a second person: "
+                "you wrote it or asked for the approval."
+            )
+            % {"config": held.config_id},
             code="second-person-needed",
-            hint="Ask another approver of the project.",
+            hint=_("Ask another approver of the project."),
         )
     _intact(held.config)
     if held.hash != held.config.hash:
-        raise Conflict(f"Config {held.config_id} is not the one that was shown for approval.")
+        raise Conflict(
+            _("Config %(config)s is not the one that was shown for approval.")
+            % {"config": held.config_id}
+        )
     return _decide(held, user, State.APPROVED, reason, "config.approve", approval)
 
 
@@ -86,7 +98,7 @@ def reject(*, user: User, approval: Approval, reason: str) -> Approval:
     held = _open(user, approval, "config.reject")
     if not reason.strip():
         raise Invalid(
-            "A refusal needs its reason.", fields={"reason": ["Say what is to be changed."]}
+            _("A refusal needs its reason."), fields={"reason": [_("Say what is to be changed.")]}
         )
     return _decide(held, user, State.REJECTED, reason, "config.reject", approval)
 
@@ -109,9 +121,12 @@ def withdraw(*, user: User, approval: Approval, reason: str) -> Approval:
     needed = "config.request_approval" if own else "config.withdraw_approval"
     access.require(user, held.config.project_id, needed)
     if not reason.strip():
-        raise Invalid("It needs a reason.", fields={"reason": ["Say why."]})
+        raise Invalid(_("It needs a reason."), fields={"reason": [_("Say why.")]})
     if held.state not in {State.REQUESTED, State.APPROVED}:
-        raise Conflict(f"The approval of config {held.config_id} is {held.state}.")
+        raise Conflict(
+            _("The approval of config %(config)s is %(state)s.")
+            % {"config": held.config_id, "state": held.get_state_display()}
+        )
     return _decide(held, user, State.WITHDRAWN, reason, "config.withdraw_approval", approval)
 
 
@@ -145,17 +160,26 @@ def require_approved(*, config: Config, user: User | None = None) -> None:
         return
     _intact(config)
     if config.frozen_at is None:
-        raise _not_approved(config, "is not frozen", "Freeze it and have it approved.")
+        raise _not_approved(
+            _("Production config %(config)s is not frozen.") % {"config": config.pk},
+            _("Freeze it and have it approved."),
+        )
     given = standing_of(config)
     if given is None or given.state != State.APPROVED:
-        raise _not_approved(config, "is not approved", "Ask for approval; another person gives it.")
+        raise _not_approved(
+            _("Production config %(config)s is not approved.") % {"config": config.pk},
+            _("Ask for approval; another person gives it."),
+        )
     if given.hash != config.hash or not _is_on_record(given):
         raise _not_approved(
-            config, "has an approval that the audit trail does not know", "Have it approved again."
+            _("Production config %(config)s has an approval that the audit trail does not know.")
+            % {"config": config.pk},
+            _("Have it approved again."),
         )
     if user is not None and user.pk == given.decided_by_id:
         raise Forbidden(
-            f"You approved config {config.pk}; another person has to start it.",
+            _("You approved config %(config)s; another person has to start it.")
+            % {"config": config.pk},
             code="second-person-needed",
         )
 
@@ -168,14 +192,18 @@ def _is_on_record(given: Approval) -> bool:
     ).exists()  # fmt: skip
 
 
-def _not_approved(config: Config, what: str, hint: str) -> Conflict:
-    return Conflict(f"Production config {config.pk} {what}.", code="not-approved", hint=hint)
+def _not_approved(message: str, hint: str) -> Conflict:
+    return Conflict(message, code="not-approved", hint=hint)
 
 
 def _intact(config: Config) -> None:
     if config_hash(config.document) != config.hash:
         raise Conflict(
-            f"The document of config {config.pk} does not match its digest {config.hash}: somebody changed it."
+            _(
+                "The document of config %(config)s does not match its digest %(digest)s: "
+                "somebody changed it."
+            )
+            % {"config": config.pk, "digest": config.hash}
         )
 
 
@@ -187,7 +215,10 @@ def _open(user: User, approval: Approval, act: str) -> Approval:
     held = Approval.objects.select_for_update().select_related("config").get(pk=approval.pk)
     access.require(user, held.config.project_id, act)
     if held.state != State.REQUESTED:
-        raise Conflict(f"The approval of config {held.config_id} is {held.state} already.")
+        raise Conflict(
+            _("The approval of config %(config)s is %(state)s already.")
+            % {"config": held.config_id, "state": held.get_state_display()}
+        )
     return held
 
 

@@ -5,6 +5,8 @@ from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import pgettext
 
 from controlplane.common import access, audit
 from controlplane.common.errors import Invalid
@@ -91,11 +93,16 @@ def require_reason(*, run: Run) -> None:
 
 def no_reason(parent_id: int, factors: list[dict[str, Any]]) -> Invalid:
     """Return the refusal of several changes without a reason."""
-    names = ", ".join(one["title"] for one in factors)
+    titles = [one["title"] for one in factors]
+    names = ", ".join(pgettext("field", title) for title in titles)
     return Invalid(
-        f"More than one variable changed against config {parent_id}: {names}.",
+        _("More than one variable changed against config %(config)s: %(variables)s.")
+        % {"config": parent_id, "variables": names},
         code="reason-needed",
-        hint="Give the reason (on the run's page under Config & proof), or change one variable at a time.",
-        fields={"reason": ["Say why more than one variable changes at once."]},
+        hint=_(
+            "Give the reason (on the run's page under Config & proof), "
+            "or change one variable at a time."
+        ),
+        fields={"reason": [_("Say why more than one variable changes at once.")]},
         extra={"factors": factors},
     )

@@ -9,6 +9,8 @@ import yaml
 from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 
 from controlplane.common import access, audit, encryption
 from controlplane.common.errors import Conflict, Invalid
@@ -18,12 +20,12 @@ from runs.models import Cluster, Run
 # A kubeconfig that was pasted may name programs and files of the machine it came from. Neither is
 # read here: a program would be run by our workers, a file would be one of theirs.
 _FORBIDDEN_KEYS = {
-    "exec": "a program to run",
-    "auth-provider": "an authentication plug-in",
-    "tokenFile": "a file",
-    "client-certificate": "a file",
-    "client-key": "a file",
-    "certificate-authority": "a file",
+    "exec": gettext_noop("a program to run"),
+    "auth-provider": gettext_noop("an authentication plug-in"),
+    "tokenFile": gettext_noop("a file"),
+    "client-certificate": gettext_noop("a file"),
+    "client-key": gettext_noop("a file"),
+    "certificate-authority": gettext_noop("a file"),
 }
 
 
@@ -93,7 +95,9 @@ def remove_cluster(*, user: User, cluster: Cluster) -> None:
     busy = Run.objects.filter(launcher=cluster.launcher, needs_reconcile=True).first()
     if busy is not None:
         raise Conflict(
-            f"Cluster {cluster.name} is in use by run {busy.pk}.", hint="Stop the run first."
+            _("Cluster %(cluster)s is in use by run %(run)s.")
+            % {"cluster": cluster.name, "run": busy.pk},
+            hint=_("Stop the run first."),
         )
     audit.record(actor=user, action="cluster.remove", object=cluster, data={"name": cluster.name})
     cluster.delete()
@@ -141,36 +145,43 @@ def _credentials(
         return {"kubeconfig": document}, _namespace_of(document)
     if way == Cluster.Way.TOKEN:
         missing = {"url": url, "token": token}
-        fields = {key: ["This is needed."] for key, value in missing.items() if not value}
+        fields = {key: [_("This is needed.")] for key, value in missing.items() if not value}
         if not url.startswith("https://") and url:
-            fields["url"] = ["The address of the API server begins with https://."]
+            fields["url"] = [_("The address of the API server begins with https://.")]
         if fields:
-            raise Invalid("The cluster cannot be registered.", fields=fields)
+            raise _not_registered(fields)
         return {"url": url, "token": token, "ca_certificate": ca_certificate}, ""
     ways = ", ".join(Cluster.Way.values)
-    raise Invalid("The cluster cannot be registered.", fields={"way": [f"Choose one of {ways}."]})
+    raise _not_registered({"way": [_("Choose one of %(ways)s.") % {"ways": ways}]})
 
 
 def _kubeconfig(text: str) -> dict[str, Any]:
     try:
         document = yaml.safe_load(text)
     except yaml.YAMLError as error:
-        raise _bad_kubeconfig(f"It is not YAML: {error}") from error
+        raise _bad_kubeconfig(_("It is not YAML: %(error)s") % {"error": error}) from error
     if not isinstance(document, dict) or not document.get("clusters"):
-        raise _bad_kubeconfig("It names no clusters.")
+        raise _bad_kubeconfig(_("It names no clusters."))
     for entry in [*(document.get("users") or []), *(document.get("clusters") or [])]:
         settings = entry.get("user") or entry.get("cluster") or {}
         for key, what in _FORBIDDEN_KEYS.items():
             if key in settings:
                 raise _bad_kubeconfig(
-                    f"`{key}` of {entry.get('name')} names {what}: put the token or the certificate "
-                    "itself into it (kubectl config view --raw --flatten)."
+                    _(
+                        "`%(key)s` of %(entry)s names %(what)s: put the token or the certificate "
+                        "itself into it (kubectl config view --raw --flatten)."
+                    )
+                    % {"key": key, "entry": entry.get("name"), "what": _(what)}
                 )
     return document
 
 
 def _bad_kubeconfig(message: str) -> Invalid:
-    return Invalid("The kubeconfig cannot be used.", fields={"kubeconfig": [message]})
+    return Invalid(_("The kubeconfig cannot be used."), fields={"kubeconfig": [message]})
+
+
+def _not_registered(fields: Mapping[str, list[str]]) -> Invalid:
+    return Invalid(_("The cluster cannot be registered."), fields=fields)
 
 
 def _namespace_of(document: Mapping[str, Any]) -> str:
@@ -186,4 +197,4 @@ def _check(cluster: Cluster) -> None:
     try:
         cluster.full_clean(exclude=["created_by"], validate_unique=False)
     except ValidationError as error:
-        raise Invalid("The cluster cannot be registered.", fields=error.message_dict) from error
+        raise _not_registered(error.message_dict) from error

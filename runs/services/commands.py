@@ -6,6 +6,7 @@ from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from controlplane.common import audit
 from controlplane.common.errors import Conflict
@@ -34,7 +35,7 @@ def send(
     """
     held = Attempt.objects.select_for_update(no_key=True).get(pk=attempt.pk)
     if held.is_over:
-        raise Conflict(f"Attempt {held} has ended; it takes no command.")
+        raise Conflict(_("Attempt %(attempt)s has ended; it takes no command.") % {"attempt": held})
     waiting = held.commands.filter(kind=kind, done_at__isnull=True).first()
     if waiting is not None:
         return waiting

@@ -5,6 +5,8 @@ from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from controlplane.common import access, audit
 from controlplane.common.errors import Conflict, Invalid
@@ -50,11 +52,12 @@ def create_config(
         Invalid: It is no run config; `fields` has every fault by its dotted path.
     """
     access.require(user, project.pk, "config.create")
-    for noun, thing in (("card", card), ("parent", parent)):
+    for noun, thing, told in (
+        ("card", card, _("The card belongs to another project.")),
+        ("parent", parent, _("The parent belongs to another project.")),
+    ):
         if thing is not None and thing.project_id != project.pk:
-            raise Invalid(
-                f"The {noun} belongs to another project.", fields={noun: ["Choose another."]}
-            )
+            raise Invalid(told, fields={noun: [_("Choose another.")]})
     config = read_config(document=document, text=text, format=format)
     plain = canonical_document(config)
     made = Config.objects.create(
@@ -79,7 +82,7 @@ def read_config(
         Invalid: It is none; `fields` has every fault by its dotted path, with the line where known.
     """
     if (document is None) == (text is None):
-        raise Invalid("Give the config either as a document or as text.")
+        raise Invalid(_("Give the config either as a document or as text."))
     try:
         return parse(document) if document is not None else read_text(text or "", format)
     except ConfigInvalid as error:
@@ -90,15 +93,21 @@ def refusal(error: ConfigInvalid) -> Invalid:
     """Return the faults of a config as the failure that pages and API show."""
     fields: dict[str, list[str]] = {}
     for fault in error.errors:
-        place = f"Line {fault.line}: " if fault.line else ""
-        told = f"{place}{fault.message}" + (f" {fault.hint}" if fault.hint else "")
+        told = fault.message + (f" {fault.hint}" if fault.hint else "")
+        if fault.line:
+            told = _("Line %(line)s: %(fault)s") % {"line": fault.line, "fault": told}
         fields.setdefault(fault.path, []).append(told)
     num = len(error.errors)
-    named = ", ".join(path or "document" for path in list(fields)[:5])
+    named = ", ".join(path or _("document") for path in list(fields)[:5])
     return Invalid(
-        f"The config cannot be used: {num} fault{'s' if num > 1 else ''}, in {named}.",
+        ngettext(
+            "The config cannot be used: %(num)s fault, in %(fields)s.",
+            "The config cannot be used: %(num)s faults, in %(fields)s.",
+            num,
+        )
+        % {"num": num, "fields": named},
         code="config-invalid",
-        hint="Mend the named fields.",
+        hint=_("Mend the named fields."),
         fields=fields,
     )
 
@@ -118,7 +127,10 @@ def freeze(*, user: User, config: Config) -> Config:
     access.require(user, config.project_id, "config.freeze")
     held = Config.objects.select_for_update(no_key=True).get(pk=config.pk)
     if config_hash(held.document) != held.hash:
-        raise Conflict(f"The document of config {held.pk} does not match its digest {held.hash}.")
+        raise Conflict(
+            _("The document of config %(config)s does not match its digest %(digest)s.")
+            % {"config": held.pk, "digest": held.hash}
+        )
     if held.frozen_at is None:
         held.frozen_at, held.frozen_by = timezone.now(), user
         held.save(update_fields=["frozen_at", "frozen_by"])

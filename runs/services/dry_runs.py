@@ -1,5 +1,7 @@
 """Whether a cluster would take the workload of a config: asked of it through a worker, before a launch."""
 
+from django.utils import translation
+
 from runs.models import Config
 from runs.services import hands
 from safehold.findings import Finding, unknown
@@ -15,7 +17,9 @@ def dry_run(*, config: Config, launcher: str) -> list[Finding]:
         launcher: `kubernetes:CLUSTER`.
     """
     try:
-        told = hands.ask("workers.dry_run", config_id=config.pk, launcher=launcher)
+        # What is kept of a report is in one language.
+        with translation.override(None):
+            told = hands.ask("workers.dry_run", config_id=config.pk, launcher=launcher)
     except hands.NoAnswer as error:
         message = f"{launcher} was not asked whether it takes the workload. {error.message}"
         return [unknown(message, code=CODE, advice=error.hint)]

@@ -11,6 +11,7 @@ from typing import Any
 
 from celery import current_app
 from django.core.cache import cache
+from django.utils.translation import gettext as _
 from kombu.exceptions import OperationalError
 
 from controlplane.common.errors import SafeholdError
@@ -51,8 +52,8 @@ def ask(
             return found
         time.sleep(_LOOK_EVERY_SECONDS)
     raise NoAnswer(
-        f"No worker answered within {patience_seconds:g} s.",
-        hint="Is a worker running? Try again, or look into its log.",
+        _("No worker answered within %(seconds)s s.") % {"seconds": f"{patience_seconds:g}"},
+        hint=_("Is a worker running? Try again, or look into its log."),
     )
 
 
@@ -67,5 +68,6 @@ def _send(task_name: str, arguments: dict[str, Any], expires_seconds: float) -> 
         current_app.send_task(task_name, kwargs=arguments, retry=False, expires=expires_seconds)
     except (OperationalError, ConnectionError, TimeoutError) as error:
         raise NoAnswer(
-            f"No worker can be asked: {error}.", hint="Redis does not answer."
+            _("No worker can be asked: %(error)s.") % {"error": error},
+            hint=_("Redis does not answer."),
         ) from error

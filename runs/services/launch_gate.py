@@ -9,6 +9,7 @@ from datetime import timedelta
 from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from controlplane.common import access, audit
 from controlplane.common.errors import Conflict, Invalid
@@ -41,16 +42,23 @@ def require(*, run: Run) -> None:
     if not config.is_production and _is_waived(run):
         return
     if report is None or report.verdict in GREEN:
-        why = "has not been run" if report is None else "was run too long ago"
         raise Conflict(
-            f"Run {run.pk} cannot start: preflight of config {config.pk} {why}.",
+            (
+                _("Run %(run)s cannot start: preflight of config %(config)s has not been run.")
+                if report is None
+                else _(
+                    "Run %(run)s cannot start: preflight of config %(config)s was run too long ago."
+                )
+            )
+            % {"run": run.pk, "config": config.pk},
             code="preflight-missing",
-            hint="Launch it by its page, the API or the command line: they run it.",
+            hint=_("Launch it by its page, the API or the command line: they run it."),
         )
     raise Invalid(
-        f"Run {run.pk} cannot start: preflight of config {config.pk} failed.",
+        _("Run %(run)s cannot start: preflight of config %(config)s failed.")
+        % {"run": run.pk, "config": config.pk},
         code="preflight-failed",
-        hint=f"Look at report {report.pk}.",
+        hint=_("Look at report %(report)s.") % {"report": report.pk},
         extra={"report": report.pk},
     )
 
@@ -73,13 +81,16 @@ def waive(*, run: Run, user: User, report: PreflightReport, reason: str) -> Waiv
     text = reason.strip()
     if run.config.is_production:
         raise Conflict(
-            f"Run {run.pk} trains a production config: its preflight cannot be waived.",
+            _("Run %(run)s trains a production config: its preflight cannot be waived.")
+            % {"run": run.pk},
             code="no-waiver-in-production",
-            hint="Mend what failed; the report names it.",
+            hint=_("Mend what failed; the report names it."),
         )
     if not text:
-        raise Invalid("A waiver needs a reason.", fields={"waiver": ["Say why it may start."]})
-    made, _ = Waiver.objects.update_or_create(
+        raise Invalid(
+            _("A waiver needs a reason."), fields={"waiver": [_("Say why it may start.")]}
+        )
+    made, _is_new = Waiver.objects.update_or_create(
         run=run,
         defaults={
             "report": report, "config_hash": run.config.hash, "waived_by": user, "reason": text,

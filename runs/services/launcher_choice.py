@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from django.utils.translation import gettext as _
+
 from controlplane.common.errors import Invalid
 from runs.models import Cluster, Config
 
@@ -43,20 +45,24 @@ def choose(*, config: Config, asked: str = "") -> str:
         Invalid: The two disagree, or no cluster (or more than one) is left; the field is named.
     """
     wanted, named = asked_by(config), cluster_named_by(config)
-    kind, _, cluster = asked.partition(":")
+    kind, _colon, cluster = asked.partition(":")
     if kind and kind != wanted:
         raise _refused(
-            f"Config {config.pk} is written for the launcher {wanted}, not for {asked}.",
-            "Choose that launcher, or follow the config with one whose compute.launcher is another.",
-            **{"compute.launcher": f"It is {wanted}."},
+            _("Config %(config)s is written for the launcher %(wanted)s, not for %(asked)s.")
+            % {"config": config.pk, "wanted": wanted, "asked": asked},
+            _(
+                "Choose that launcher, or follow the config with one whose compute.launcher is another."
+            ),
+            **{"compute.launcher": _("It is %(value)s.") % {"value": wanted}},
         )
     if wanted == LOCAL:
         return LOCAL
     if cluster and named not in {"", cluster}:
         raise _refused(
-            f"Config {config.pk} insists on the cluster {named}, not {cluster}.",
-            "Choose that cluster, or leave kubernetes.cluster empty in the config.",
-            **{"kubernetes.cluster": f"It is {named}."},
+            _("Config %(config)s insists on the cluster %(named)s, not %(cluster)s.")
+            % {"config": config.pk, "named": named, "cluster": cluster},
+            _("Choose that cluster, or leave kubernetes.cluster empty in the config."),
+            **{"kubernetes.cluster": _("It is %(value)s.") % {"value": named}},
         )
     return _of_cluster(cluster or named)
 
@@ -65,19 +71,25 @@ def _of_cluster(name: str) -> str:
     there = {one.name: one.launcher for one in clusters()}
     if name:
         if name not in there:
-            known = ", ".join(sorted(there)) or "none"
+            known = ", ".join(sorted(there)) or _("none")
             raise _refused(
-                f"There is no cluster {name} in which a run could be launched.",
-                f"Registered and enabled: {known}.",
-                launcher=f"There is no cluster {name}.",
+                _("There is no cluster %(name)s in which a run could be launched.")
+                % {"name": name},
+                _("Registered and enabled: %(known)s.") % {"known": known},
+                launcher=_("There is no cluster %(name)s.") % {"name": name},
             )
         return there[name]
-    if len(there) != 1:
-        known = ", ".join(sorted(there))
+    if not there:
         raise _refused(
-            f"Which cluster? There are {known}." if there else "No cluster is registered.",
-            "Name it: kubernetes:CLUSTER." if there else "Register one on the page Cluster.",
-            launcher="Name the cluster." if there else "No cluster is registered.",
+            _("No cluster is registered."),
+            _("Register one on the page Cluster."),
+            launcher=_("No cluster is registered."),
+        )
+    if len(there) > 1:
+        raise _refused(
+            _("Which cluster? There are %(known)s.") % {"known": ", ".join(sorted(there))},
+            _("Name it: kubernetes:CLUSTER."),
+            launcher=_("Name the cluster."),
         )
     return next(iter(there.values()))
 

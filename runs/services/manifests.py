@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import yaml
+from django.utils.translation import gettext as _
 
 from controlplane.common.errors import Conflict
 from runs.models import Config
@@ -34,7 +35,7 @@ def manifests(*, config: Config, cluster: str = "") -> list[dict[str, Any]]:
     asked = f"{launcher_choice.KUBERNETES}:{cluster}" if cluster else launcher_choice.KUBERNETES
     launcher = launcher_choice.choose(config=config, asked=asked)
     if _provider is None:
-        raise Conflict("The preview is not to be had in this process.")
+        raise Conflict(_("The preview is not to be had in this process."))
     return _provider(config, launcher)
 
 

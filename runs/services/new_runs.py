@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from django.db import transaction
+from django.utils.translation import gettext as _
 
 from controlplane.common import access, audit
 from controlplane.common.errors import Invalid
@@ -47,12 +48,13 @@ def create_run(
     """
     access.require(user, project.pk, "run.create")
     card = card or config.card
-    for noun, thing in (("config", config), ("card", card), ("parent", parent)):
+    for noun, thing, told in (
+        ("config", config, _("The config belongs to another project.")),
+        ("card", card, _("The card belongs to another project.")),
+        ("parent", parent, _("The parent belongs to another project.")),
+    ):
         if thing is not None and thing.project_id != project.pk:
-            raise Invalid(
-                f"The {noun} belongs to another project.",
-                fields={noun: ["Choose one of this project."]},
-            )
+            raise Invalid(told, fields={noun: [_("Choose one of this project.")]})
     start = checked_checkpoint(from_checkpoint)
     launcher = launcher_choice.choose(config=config, asked=launcher)
     run = Run.objects.create(

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.db import transaction
+from django.utils.translation import gettext as _
 
 from controlplane.common.errors import Conflict, Invalid
 from controlplane.common.models import User
@@ -34,7 +35,8 @@ def create_pilot(
         Invalid: `kind` is none of the two.
     """
     if kind not in {Pilot.SHRUNK, Pilot.MIX}:
-        raise Invalid(f"There is no pilot of the kind {kind!r}.", fields={"kind": ["pilot or mix_pilot."]})  # fmt: skip
+        told = _("There is no pilot of the kind %(kind)s.") % {"kind": repr(kind)}
+        raise Invalid(told, fields={"kind": [_("pilot or mix_pilot.")]})
     large = read_kept(card.data)
     # Another network than that of the base: a pilot begins from nothing.
     small = (pilot_of if kind == Pilot.SHRUNK else mix_pilot_of)(large)
@@ -66,12 +68,12 @@ def create_mixes(
     source = card.configs.order_by("pk").first()
     if card.pilot != Pilot.MIX or source is None:
         raise Conflict(
-            f"Card {card.name} has no config whose mix could be varied.",
-            hint="Make a mix pilot from a card that has a config, or write one for it.",
+            _("Card %(card)s has no config whose mix could be varied.") % {"card": card.name},
+            hint=_("Make a mix pilot from a card that has a config, or write one for it."),
         )
     faults = _faults(source, mixes)
     if faults:
-        raise Invalid("A mix cannot be used.", fields=faults)
+        raise Invalid(_("A mix cannot be used."), fields=faults)
     return [
         configs.create_config(
             user=user, project=card.project, card=card, parent=source,

@@ -8,6 +8,7 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from controlplane.common import access, audit
 from controlplane.common.errors import Conflict, Invalid
@@ -116,7 +117,11 @@ def _pass_gate(run: Run, report: PreflightReport, user: User, waiver: str) -> No
     """Pass, or raise."""
     if report.state != State.DONE:
         raise Conflict(
-            f"Preflight of config {run.config_id} is reading the data; launch run {run.pk} when it is done.",
+            _(
+                "Preflight of config %(config)s is reading the data; "
+                "launch run %(run)s when it is done."
+            )
+            % {"config": run.config_id, "run": run.pk},
             code="preflight-running",
             extra={"report": report.pk},
         )
@@ -144,16 +149,16 @@ def _refreshed(report: PreflightReport, user: User) -> PreflightReport:
 
 def _refuse(run: Run, report: PreflightReport, user: User) -> None:
     blocking = [one for one in report.findings if _blocks(one, report.config.kind)]
-    message = f"Run {run.pk} cannot start: {blocking[0]['message']}"
+    why = blocking[0]["message"]
     events.record(
         run=run,
         kind="launch_refused",
         user=user,
-        message=message,
+        message=f"Run {run.pk} cannot start: {why}",
         data={"report": report.pk, "findings": blocking},
     )
     raise Invalid(
-        message,
+        _("Run %(run)s cannot start: %(why)s") % {"run": run.pk, "why": why},
         code="preflight-failed",
         hint=blocking[0].get("advice", ""),
         fields={_field(one): [one["message"]] for one in reversed(blocking)},

@@ -3,6 +3,8 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from django.utils.translation import gettext as _
+
 from controlplane.common.errors import NotFound
 from runs.models import Attempt, Run
 
@@ -40,7 +42,7 @@ def find(checkpoint_id: int, *, project_id: int) -> dict[str, Any]:
         Conflict: It is not proved whole.
     """
     if _finder is None:
-        raise NotFound(f"There is no checkpoint {checkpoint_id} in this project.")
+        raise NotFound(_("There is no checkpoint %(id)s in this project.") % {"id": checkpoint_id})
     return cleaned(_finder(checkpoint_id, project_id))
 
 
@@ -60,8 +62,10 @@ def cleaned(checkpoint: Mapping[str, Any] | None) -> dict[str, Any]:
         return {}
     missing = [key for key in KEYS if checkpoint.get(key) is None]
     if missing:
-        raise ValueError(f"from_checkpoint lacks {', '.join(missing)}.")
+        raise ValueError(_("from_checkpoint lacks %(keys)s.") % {"keys": ", ".join(missing)})
     facts = {key: checkpoint[key] for key in KEYS}
     if not isinstance(facts["step"], int) or facts["step"] < 0:
-        raise ValueError(f"from_checkpoint.step is {facts['step']!r}, not a step.")
+        raise ValueError(
+            _("from_checkpoint.step is %(step)s, not a step.") % {"step": repr(facts["step"])}
+        )
     return facts | {"path": str(facts["path"])}

@@ -1,6 +1,7 @@
 """The rulebook of a project: the rules as written, and the bounds that the project set instead."""
 
 from django.db import transaction
+from django.utils.translation import gettext as _
 
 from controlplane.common import access, audit
 from controlplane.common.errors import Invalid, NotFound
@@ -43,14 +44,16 @@ def set_value(
     access.require(user, project.pk, "rulebook.set")
     rule = rule_of(rule_id)
     if not reason.strip():
-        raise Invalid("A bound of its own needs a reason.", fields={"reason": ["Say why."]})
+        raise Invalid(_("A bound of its own needs a reason."), fields={"reason": [_("Say why.")]})
     try:
         rulebook.check_value(rule, low, high)
     except ValueError as error:
         raise Invalid(str(error), fields={"low": [str(error)]}) from error
     before = RulebookValue.objects.filter(project=project, rule=rule_id).first()
     values = {"low": low, "high": high, "reason": reason.strip(), "set_by": user}
-    kept, _ = RulebookValue.objects.update_or_create(project=project, rule=rule_id, defaults=values)
+    kept, _is_new = RulebookValue.objects.update_or_create(
+        project=project, rule=rule_id, defaults=values
+    )
     old = [before.low, before.high] if before else [rule.low, rule.high]
     data = {"rule": rule_id, "old": old, "new": [low, high], "reason": kept.reason}
     audit.record(actor=user, action="rulebook.set", object=kept, project_id=project.pk, data=data)
@@ -79,4 +82,6 @@ def rule_of(rule_id: str) -> Rule:
     for rule in rulebook.written().rules():
         if rule.id == rule_id:
             return rule
-    raise NotFound(f"There is no rule {rule_id}.", hint="See the list of rules.")
+    raise NotFound(
+        _("There is no rule %(rule)s.") % {"rule": rule_id}, hint=_("See the list of rules.")
+    )

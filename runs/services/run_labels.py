@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from django.db import transaction
+from django.utils.translation import gettext as _
 
 from controlplane.common import access, audit
 from controlplane.common.errors import Invalid
@@ -72,5 +73,5 @@ def label_runs(
 def _named(text: str) -> str:
     name = cleaned_name(text)
     if not name:
-        raise Invalid("A run has a name.", fields={"name": ["It is missing."]})
+        raise Invalid(_("A run has a name."), fields={"name": [_("It is missing.")]})
     return name

@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from controlplane.common import access, audit
 from controlplane.common.errors import Conflict
@@ -23,7 +24,9 @@ def archive_run(*, run: Run, user: User) -> Run:
     held = _held(run, user, "run.archive")
     if held.archived_at is None:
         if held.attempts.exclude(state="ended").exists():
-            raise Conflict(f"Run {held.pk} has not ended.", hint="Stop it first.")
+            raise Conflict(
+                _("Run %(run)s has not ended.") % {"run": held.pk}, hint=_("Stop it first.")
+            )
         _set(held, run, archived_at=timezone.now())
         _tell(held, user, "archive", f"{user} archived the run.")
     return held
@@ -56,7 +59,9 @@ def request_deletion(*, run: Run, user: User) -> Run:
     held = _held(run, user, "run.delete")
     _refuse_deleted(held)
     if held.archived_at is None:
-        raise Conflict(f"Run {held.pk} is not archived.", hint="Archive it first.")
+        raise Conflict(
+            _("Run %(run)s is not archived.") % {"run": held.pk}, hint=_("Archive it first.")
+        )
     if held.delete_after is None:
         days = settings.SAFEHOLD_RUN_RETENTION_DAYS
         _set(held, run, delete_after=timezone.now() + timedelta(days=days))
@@ -115,7 +120,7 @@ def _held(run: Run, user: User, act: str) -> Run:
 
 def _refuse_deleted(held: Run) -> None:
     if held.is_deleted:
-        raise Conflict(f"Run {held.pk} is deleted; only its record is left.")
+        raise Conflict(_("Run %(run)s is deleted; only its record is left.") % {"run": held.pk})
 
 
 def _set(held: Run, run: Run, **values: object) -> None:

@@ -4,6 +4,7 @@ from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from controlplane.common import access, audit
 from controlplane.common.errors import Conflict
@@ -49,7 +50,9 @@ def request_launch(*, run: Run, user: User, reason: str = "") -> Attempt:
     held = _held(run, user, "run.launch")
     newest = held.attempts.first()
     if newest is not None and newest.is_over:
-        raise Conflict(f"Run {held.pk} was launched before; resume it, or fork it.")
+        raise Conflict(
+            _("Run %(run)s was launched before; resume it, or fork it.") % {"run": held.pk}
+        )
     if newest is not None:
         return newest
     approvals.require_approved(config=held.config, user=user)
@@ -71,7 +74,9 @@ def request_stop(*, run: Run, user: User, reason: str = "", force: bool = False)
     held = _held(run, user, "run.force_stop" if force else "run.stop")
     newest = held.attempts.first()
     if newest is None:
-        raise Conflict(f"Run {held.pk} was never launched; there is nothing to stop.")
+        raise Conflict(
+            _("Run %(run)s was never launched; there is nothing to stop.") % {"run": held.pk}
+        )
     is_known = held.desired == states.Desired.STOPPED and held.is_forced >= force
     if is_known or (newest.is_over and held.desired != states.Desired.PAUSED):
         return
@@ -93,9 +98,13 @@ def request_pause(*, run: Run, user: User, reason: str = "") -> None:
     held = _held(run, user, "run.pause")
     attempt = _open_attempt(held)
     if attempt is None:
-        raise Conflict(f"Run {held.pk} is not running; there is nothing to pause.")
+        raise Conflict(
+            _("Run %(run)s is not running; there is nothing to pause.") % {"run": held.pk}
+        )
     if held.desired == states.Desired.STOPPED or attempt.state == states.State.STOPPING:
-        raise Conflict(f"Run {held.pk} is being stopped; it can be resumed afterwards.")
+        raise Conflict(
+            _("Run %(run)s is being stopped; it can be resumed afterwards.") % {"run": held.pk}
+        )
     if held.desired != states.Desired.PAUSED:
         told = f"{user} paused the run{': ' + reason if reason else '.'}"
         _desire(held, states.Desired.PAUSED, user, "pause", told, reason=reason)
@@ -120,7 +129,7 @@ def request_resume(*, run: Run, user: User, from_checkpoint: Checkpoint | None =
     held = _held(run, user, "run.resume")
     newest = held.attempts.first()
     if newest is None:
-        raise Conflict(f"Run {held.pk} was never launched; launch it.")
+        raise Conflict(_("Run %(run)s was never launched; launch it.") % {"run": held.pk})
     if newest.is_over:
         attempt = _next_attempt(held, newest, user, from_checkpoint)
     else:
@@ -139,7 +148,9 @@ def request_save(*, run: Run, user: User) -> Command:
     held = _held(run, user, "attempt.save")
     attempt = _open_attempt(held)
     if attempt is None or attempt.state != states.State.RUNNING:
-        raise Conflict(f"Run {held.pk} is not training; there is nothing to save.")
+        raise Conflict(
+            _("Run %(run)s is not training; there is nothing to save.") % {"run": held.pk}
+        )
     return commands.send(attempt=attempt, kind=Command.Kind.SAVE, user=user)
 
 
@@ -159,7 +170,9 @@ def _held(run: Run, user: User, act: str) -> Run:
     access.require(user, run.project_id, act)
     held = Run.objects.select_for_update(no_key=True).get(pk=run.pk)
     if held.archived_at is not None and act in {"run.launch", "run.resume"}:
-        raise Conflict(f"Run {held.pk} is in the archive.", hint="Bring it back first.")
+        raise Conflict(
+            _("Run %(run)s is in the archive.") % {"run": held.pk}, hint=_("Bring it back first.")
+        )
     return held
 
 
@@ -171,7 +184,9 @@ def _next_attempt(
     run: Run, newest: Attempt, user: User, from_checkpoint: Checkpoint | None
 ) -> Attempt:
     if newest.outcome == states.Outcome.FINISHED:
-        raise Conflict(f"Run {run.pk} has finished.", hint="Fork it to train further.")
+        raise Conflict(
+            _("Run %(run)s has finished.") % {"run": run.pk}, hint=_("Fork it to train further.")
+        )
     approvals.require_approved(config=run.config, user=user)
     start = checked_checkpoint(from_checkpoint) or resume_points.newest(run) or run.start_checkpoint
     run.is_forced = False
@@ -184,8 +199,9 @@ def _go_on(run: Run, attempt: Attempt, user: User, from_checkpoint: Checkpoint |
     """Change the wish alone. While it is being stopped the stop goes on, and the next attempt follows it."""
     if from_checkpoint:
         raise Conflict(
-            f"Attempt {attempt} is still open; another checkpoint needs a new attempt.",
-            hint="Stop the run first, then resume it from the checkpoint.",
+            _("Attempt %(attempt)s is still open; another checkpoint needs a new attempt.")
+            % {"attempt": attempt},
+            hint=_("Stop the run first, then resume it from the checkpoint."),
         )
     if run.desired != states.Desired.RUNNING:
         _desire(run, states.Desired.RUNNING, user, "resume", f"{user} resumed the run.")

@@ -3,6 +3,7 @@
 from django.db import transaction
 from django.db.models import QuerySet
 from django.http import QueryDict
+from django.utils.translation import gettext as _
 
 from controlplane.common import access, audit
 from controlplane.common.errors import Invalid, NotFound
@@ -35,8 +36,8 @@ def save_view(
     access.require(user, project.pk, "view.share" if is_shared else "view.save")
     given = cleaned_name(name)[:NAME_LENGTH]
     if not given:
-        raise Invalid("A view has a name.", fields={"name": ["It is missing."]})
-    view, _ = SavedView.objects.update_or_create(
+        raise Invalid(_("A view has a name."), fields={"name": [_("It is missing.")]})
+    view, _is_new = SavedView.objects.update_or_create(
         project=project, user=user, name=given,
         defaults={"query": _kept(query), "is_shared": is_shared},
     )  # fmt: skip
@@ -55,7 +56,9 @@ def remove_view(*, user: User, view_id: int) -> None:
     """
     view = SavedView.objects.filter(pk=view_id).first()
     if view is None or not views_of(user, view.project_id).filter(pk=view_id).exists():
-        raise NotFound(f"There is no view {view_id}, or it is not shared with you.")
+        raise NotFound(
+            _("There is no view %(id)s, or it is not shared with you.") % {"id": view_id}
+        )
     access.require(user, view.project_id, "view.save" if view.user_id == user.pk else "view.remove")
     audit.record(actor=user, action="view.remove", object=view, data={"name": view.name})
     view.delete()
@@ -77,12 +80,14 @@ def _kept(query: str) -> str:
     try:
         asked = QueryDict(query.removeprefix("?"))
     except ValueError as error:
-        raise Invalid("The query cannot be read.", fields={"query": [str(error)]}) from error
+        raise Invalid(_("The query cannot be read."), fields={"query": [str(error)]}) from error
     kept = QueryDict(mutable=True)
     for name in KEPT:
         if value := asked.get(name, "").replace("\0", ""):
             kept[name] = value
     text = kept.urlencode()
     if len(text) > QUERY_LENGTH:
-        raise Invalid("The query is too long.", fields={"query": ["It has too many filters."]})
+        raise Invalid(
+            _("The query is too long."), fields={"query": [_("It has too many filters.")]}
+        )
     return text
