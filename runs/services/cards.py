@@ -110,9 +110,10 @@ def update_card(
         setattr(held, key, value)
         setattr(card, key, value)
     if changes:
+        # The trail first: what is newer than `updated_at` is then a later change, never this one.
+        CardChange.objects.bulk_create(changes)
         held.save(update_fields=[*after, "updated_at"])
         card.updated_at = held.updated_at
-        CardChange.objects.bulk_create(changes)
         told = {"fields": [change.field for change in changes], "reason": reason.strip()}
         audit.record(actor=user, action="card.update", object=held, data=told)
     return changes

@@ -210,8 +210,10 @@ def _judge(project: Project, parent: Config | None) -> Judge:
 
 
 def _start(project: Project, parent: Config | None, card: Card | None) -> dict[str, Any]:
-    if parent is not None:
-        return dict(parent.document)
+    """Return what a new config begins with: the one it follows, else the card's own newest, else what the card says."""
+    own = card.configs.order_by("-pk").first() if card and not parent else None
+    if followed := parent or own:
+        return dict(followed.document)
     newest = Config.objects.filter(project=project).first()
     start = dict(newest.document) if newest else document.starting_document(SPECS)
     return config_from(start, read_kept(card.data), stage=card.stage) if card else start

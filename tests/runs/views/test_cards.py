@@ -99,6 +99,8 @@ def test_what_somebody_else_changed_meanwhile_is_not_written_over_unasked(
     people: People, card: Card
 ) -> None:
     path, flags = f"/cards/{card.pk}/", {"network.tied": "true", "plan.master_weights": "true"}
+    cards.update_card(user=people.operator_user, card=card, stage="sft")
+    cards.update_card(user=people.operator_user, card=card, stage="pretrain")
     opened = people.operator.get(path).context["seen_at"]
     typed = {"name": "Small GPT", "stage": "pretrain", "data.tokens": "1000", **flags}
     cards.update_card(user=people.operator_user, card=card, data={"data": {"tokens": 5000}})
@@ -107,6 +109,8 @@ def test_what_somebody_else_changed_meanwhile_is_not_written_over_unasked(
     page = refused.content.decode()
     assert refused.status_code == 422
     assert f"data.tokens by {people.operator_user}" in page
+    assert f"stage by {people.operator_user}" not in page
+    assert page.index("data.tokens by") < page.index('id="estimate"')
     assert "Why?" in page
     card.refresh_from_db()
     assert (card.data["data"]["tokens"], card.question) == (5000, "")

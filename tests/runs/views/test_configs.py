@@ -261,3 +261,18 @@ def test_a_config_for_a_card_begins_with_its_network(people: People) -> None:
     page = people.operator.get(f"/configs/new/?card={card.pk}").content.decode()
     assert "layers = 8" in page
     assert "vocabulary = 1000" in page
+
+
+def test_the_next_config_of_a_card_begins_with_its_newest(
+    people: People, config: Config, documents: Callable[..., dict[str, Any]]
+) -> None:
+    card = make_card(people.operator_user, people.project)
+    document = documents() | {"name": "own"}
+    configs.create_config(
+        user=people.operator_user, project=people.project, document=document, card=card
+    )
+    configs.create_config(
+        user=people.operator_user, project=people.project, document=documents() | {"name": "other"}
+    )
+    page = people.operator.get(f"/configs/new/?card={card.pk}").content.decode()
+    assert "name = &quot;own&quot;" in page
