@@ -23,7 +23,7 @@ def context(run: Run, *, kind: str = "", cursor: str = "") -> dict[str, Any]:
         Event.objects.filter(run=run).order_by("kind").values_list("kind", flat=True).distinct()
     )
     if kind:
-        events = events.filter(kind=kind)
+        events = events.filter(kind=kind) if kind in kinds else events.none()
     found = listings.page_of(events, cursor=cursor, size=100)
     return {
         "lines": folded(found.rows), "next_cursor": found.next_cursor, "kinds": kinds, "kind": kind, "cursor": cursor,

@@ -1,6 +1,6 @@
 """What people type into the settings: each form reads one input; the services judge it."""
 
-from datetime import UTC, datetime, time, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 
 from django import forms
@@ -99,7 +99,8 @@ class AuditForm(forms.Form):
         self.is_valid()
         given = self.cleaned_data
         kind, _colon, number = (part.strip() for part in given.get("object", "").partition(":"))
-        day_after = given["until"] + timedelta(days=1) if given.get("until") else None
+        until = given.get("until")  # the whole of this day; after the last of all days comes none
+        day_after = until + timedelta(days=1) if until and until < date.max else None
         return Filters(
             actor=given.get("actor", ""), action=given.get("action", ""), object_type=kind, object_id=number,
             since=_midnight(given.get("since")), until=_midnight(day_after),

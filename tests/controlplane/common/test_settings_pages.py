@@ -250,7 +250,7 @@ def test_the_trail_is_cut_by_key_and_filtered_by_the_address(ada: Client, projec
         ({"actor": "ada"}, 50), ({"actor": "vic"}, 0), ({"action": "card"}, 50), ({"action": "card.create"}, 50),
         ({"action": "member"}, 0), ({"object": f"project:{project.pk}"}, 50), ({"object": "run:1"}, 0),
         ({"since": "2100-01-01"}, 0), ({"until": "2000-01-01"}, 0), ({"since": "nonsense"}, 50), ({"cursor": "x"}, 50),
-        ({"actor": "a\0b"}, 50),
+        ({"actor": "a\0b"}, 50), ({"until": "9999-12-31"}, 50), ({"since": "0001-01-01"}, 50),
     ):  # fmt: skip
         assert len(ada.get("/settings/audit/", query).context["rows"]) == num, query
 

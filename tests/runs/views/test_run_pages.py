@@ -60,6 +60,12 @@ def test_the_timeline_is_filtered_by_kind(people: People, attempt: Attempt) -> N
     assert "A state happened." not in page
 
 
+@pytest.mark.parametrize("kind", ["nonsense", "\0"])
+def test_a_kind_that_no_event_has_shows_none(people: People, attempt: Attempt, kind: str) -> None:
+    answer = people.viewer.get(f"/runs/{attempt.run_id}/timeline/", {"kind": kind})
+    assert (answer.status_code, answer.context["lines"]) == (200, [])
+
+
 def test_names_and_messages_are_escaped(people: People) -> None:
     run = make_run(
         project=people.project, created_by=people.operator_user, name="<script>alert(1)</script>"
