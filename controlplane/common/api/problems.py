@@ -69,10 +69,8 @@ def _invalid(error: ValidationError) -> SafeholdError:
     for one in error.errors:
         fields.setdefault(_path(one["loc"]), []).append(_words(one))
     first = next(iter(fields), "")
-    return Invalid(
-        f"{first or _('The request')}: {fields[first][0] if fields else _('not valid.')}",
-        fields=fields,
-    )
+    where, fault = first or _("The request"), fields[first][0] if fields else _("not valid.")
+    return Invalid(f"{where}: {fault}", fields=fields)
 
 
 def _path(place: tuple[str | int, ...]) -> str:
