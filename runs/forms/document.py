@@ -206,7 +206,7 @@ def to_text(spec: FieldSpec, value: Any) -> str:
 def to_value(spec: FieldSpec, text: str) -> Any:
     """Return typed text as a value; what cannot be read stays text, and validation names the field."""
     readers = {
-        "integer": _number, "number": _float, "numbers": _numbers, "words": _words, "shares": _shares, "rows": _rows,
+        "integer": _number, "number": to_number, "numbers": _numbers, "words": _words, "shares": _shares, "rows": _rows,
         "pairs": _pairs, "nested": _nested, "prose": _prose,
     }  # fmt: skip
     if spec.path == "schema_version":
@@ -217,6 +217,15 @@ def to_value(spec: FieldSpec, text: str) -> Any:
 def _part(rest: str) -> str:
     number, _dot, name = rest.partition(".")
     return f"{int(number) + 1} {name}".strip() if number.isdecimal() else rest
+
+
+def to_number(text: str) -> Any:
+    """Return typed text as a number, grouped by threes or not; what is none stays text."""
+    value = _number(text)
+    try:
+        return float(value) if isinstance(value, int) else value
+    except OverflowError:  # more digits than any quantity has; validation names the field
+        return text
 
 
 def _is_about(fault_path: str, path: str) -> bool:
@@ -246,16 +255,8 @@ def _number(text: str) -> Any:
     return text
 
 
-def _float(text: str) -> Any:
-    value = _number(text)
-    try:
-        return float(value) if isinstance(value, int) else value
-    except OverflowError:  # more digits than any quantity has; validation names the field
-        return text
-
-
 def _numbers(text: str) -> list[Any]:
-    return [_float(part.strip()) for part in text.split(",") if part.strip()]
+    return [to_number(part.strip()) for part in text.split(",") if part.strip()]
 
 
 def _words(text: str) -> list[str]:
@@ -292,7 +293,7 @@ def _rows(text: str) -> list[dict[str, Any]]:
         if len(parts) == 3:
             parts.insert(1, "validation")
         if parts:
-            rows.append(dict(zip(_ROW, [*parts[:3], *map(_float, parts[3:4])], strict=False)))
+            rows.append(dict(zip(_ROW, [*parts[:3], *map(to_number, parts[3:4])], strict=False)))
     return rows
 
 

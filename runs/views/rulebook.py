@@ -12,6 +12,7 @@ from controlplane.common.access import may
 from controlplane.common.api import caller
 from controlplane.common.errors import Invalid, SafeholdError
 from runs import rulebook_table
+from runs.forms.document import to_number
 from runs.services import rulebook
 from runs.views.projects import current_project
 
@@ -59,9 +60,9 @@ def change(request: HttpRequest, rule_id: str) -> HttpResponse:
 
 
 def _bound(typed: Any, name: str) -> float | None:
-    text = typed.get(name, "").strip().replace(",", "")
-    try:
-        return float(text) if text else None
-    except ValueError:
+    text = typed.get(name, "").strip()
+    value = to_number(text) if text else None
+    if isinstance(value, str):
         told = _("%(text)r is no number.") % {"text": text[:40]}
-        raise Invalid(told, fields={name: [_("Write a number.")]}) from None
+        raise Invalid(told, fields={name: [_("Write a number.")]})
+    return value

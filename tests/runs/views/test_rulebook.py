@@ -60,3 +60,12 @@ def test_an_operator_cannot_loosen_what_holds_him(people: People) -> None:
     page = people.operator.post(f"/settings/rulebook/{RULE}/", BOUNDS, follow=True).content.decode()
     assert "needs the role approver" in page
     assert not RulebookValue.objects.exists()
+
+
+@pytest.mark.parametrize("text", ["0,3", "0,01", "x", "9" * 400])
+def test_what_is_no_number_never_becomes_a_bound(
+    people: People, approver: Client, text: str
+) -> None:
+    page = approver.post(f"/settings/rulebook/{RULE}/", BOUNDS | {"high": text}, follow=True)
+    assert "is no number" in page.content.decode()
+    assert not RulebookValue.objects.exists()
