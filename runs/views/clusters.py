@@ -31,7 +31,7 @@ def register(request: HttpRequest) -> HttpResponse:
     """Register a cluster, or with `?name=` give a registered one new credentials and settings."""
     access.require_service(caller(request), "cluster.register")
     if request.method == "GET":
-        known = Cluster.objects.filter(name=request.GET.get("name", "")).first()
+        known = Cluster.objects.filter(name=request.GET.get("name", "").replace("\x00", "")).first()
         initial = forms.of(known) if known else {"way": Cluster.Way.KUBECONFIG}
         return _form(request, ClusterForm(initial=initial))
     form = ClusterForm(request.POST)

@@ -114,6 +114,12 @@ def test_replacing_begins_with_what_is_there_but_the_credentials(root: Client) -
     assert Cluster.objects.get().image == "trainer:2"
 
 
+@pytest.mark.parametrize("name", ["nobody", "\0"])
+def test_a_cluster_that_is_not_there_begins_a_new_one(root: Client, name: str) -> None:
+    answer = root.get("/cluster/register/", {"name": name})
+    assert (answer.status_code, answer.context["form"].initial) == (200, {"way": "kubeconfig"})
+
+
 def test_only_an_administrator_registers_tests_and_removes(people: People, root: Client) -> None:
     make_cluster()
     for client in (people.operator, people.viewer):
