@@ -6,6 +6,7 @@ from typing import Any
 from runs import estimates, results
 from runs.models import Card
 from runs.results import Result
+from runs.templatetags.lists import as_json
 from safehold.config import FieldSpec, fields_of
 from safehold.config.diff import flatten
 from safehold.planning import CardFields, read_kept
@@ -158,7 +159,14 @@ def _runs(runs: Iterable[Mapping[str, Any]]) -> list[tuple[str, ...]]:
 
 def _changes(changes: Iterable[Mapping[str, Any]]) -> list[tuple[str, ...]]:
     return [
-        (one["at"][:19], one["user"], one["field"], str(one["old"]), str(one["new"]), one["reason"])
+        (
+            f"{one['at'][:19]}Z",
+            one["user"],
+            one["field"],
+            as_json(one["old"]),
+            as_json(one["new"]),
+            one["reason"],
+        )
         for one in changes
     ]
 

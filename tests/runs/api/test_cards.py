@@ -1,4 +1,5 @@
 import json
+import re
 from typing import Any
 
 import pytest
@@ -192,3 +193,14 @@ def test_a_card_kept_before_a_bound_came_does_not_stop_the_list(operator: Api) -
         assert operator.get(path).status_code == 200
     shown = operator.get(f"cards/{card.pk}").json()["data"]
     assert (shown["network"]["parameters"], shown["data"]["tokens"]) == (0.0, 5)
+
+
+def test_the_exported_trail_is_in_utc_and_in_no_language_of_ours(operator: Api) -> None:
+    card = operator.post("cards", {"name": "big", "data": REFERENCE}).json()
+    acceptance = [{"metric": "损失", "threshold": 2}]
+    operator.patch(f"cards/{card['id']}", {"data": {"acceptance": acceptance}})
+    text = operator.get(f"cards/{card['id']}/export", form="markdown").content.decode()
+    (line,) = (one for one in text.splitlines() if "| acceptance |" in one)
+    assert re.match(r"\| \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ \|", line)
+    assert '"metric": "损失"' in line
+    assert "'" not in line
