@@ -141,12 +141,15 @@ def run_checks(facts: Facts, only: Collection[str] | None = None) -> Report:
 
     Args:
         facts: As `gather` found them.
-        only: Groups or codes; all checks when empty.
+        only: Groups or codes; all checks when empty. Why a config cannot be read is said whatever was asked.
 
     Raises:
         ValueError: A name in `only` is unknown.
     """
-    findings = [finding for one in chosen(only) for finding in _judged(one, facts)]
+    asked = chosen(only)
+    if facts.config_errors and all(one.group != "config" for one in asked):
+        asked = (*chosen(["config"]), *asked)
+    findings = [finding for one in asked for finding in _judged(one, facts)]
     kind = facts.config.kind if facts.config else "experiment"
     return Report(tuple(findings), is_production=kind == "production")
 

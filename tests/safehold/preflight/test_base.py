@@ -2,6 +2,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from safehold.config import ConfigInvalid, parse
 from safehold.findings import Finding
 from safehold.preflight import Facts, all_checks, base, run_checks
 from tests.safehold.documents import make_config
@@ -23,6 +24,15 @@ def test_groups_and_codes_choose() -> None:
     assert {finding.code for finding in report.findings} == {
         "TOK-1.lock", "TOK-4.ids_in_embedding", "CONF-2.step_counts",
     }  # fmt: skip
+
+
+def test_why_a_config_cannot_be_read_is_said_whatever_was_asked() -> None:
+    with pytest.raises(ConfigInvalid) as refused:
+        parse({"name": "small"})
+    report = run_checks(Facts(config_errors=tuple(refused.value.errors)), ["rules"])
+    assert report.verdict == "fail"
+    told = [one.message for one in report.findings if one.code == "CONF-3.config_fields"]
+    assert any(message.startswith("network") for message in told)
 
 
 def test_an_unknown_name_is_refused_with_the_groups() -> None:
