@@ -107,8 +107,8 @@ def pages(options: argparse.Namespace) -> Iterator[tuple[str, str]]:
     yield "cluster", "/cluster/"
     yield "search", "/search/?q=demo"
     yield from (
-        (f"settings-{part or 'project'}", f"/settings/{part}")
-        for part in ("", "members/", "tokens/", "audit/", "account/", "rulebook/")
+        (f"settings-{part}", f"/settings/{part}/")
+        for part in ("project", "members", "tokens", "audit", "account", "rulebook")
     )
 
 
