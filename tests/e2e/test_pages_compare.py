@@ -8,6 +8,7 @@ from playwright.sync_api import Page, expect
 from runs.services import events
 from tests.e2e.browsing import Person, running, signed_in
 from tests.live_service import LiveService
+from tests.waiting import wait_until
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(180)]
 # How many pixels of a canvas have about the colour of a custom property.
@@ -72,8 +73,8 @@ def test_a_run_is_hidden_and_the_raw_line_stays_under_its_smoothed_one(person: P
     expect(page.locator("[data-readings]").first).to_contain_text("wild")
     sharp = pixels(person, "--chart-1")
     page.locator("[data-smoothing]").fill("0.95")
-    page.wait_for_timeout(400)
-    assert 0 < pixels(person, "--chart-1") < sharp  # one line through the middle instead of a comb
+    # One line through the middle instead of a comb.
+    wait_until(lambda: 0 < pixels(person, "--chart-1") < sharp)
     faded = page.evaluate(
         "document.querySelector('[data-panel]').figure.drawn.styles.map((style) => Boolean(style.isExtra))"
     )
@@ -82,8 +83,8 @@ def test_a_run_is_hidden_and_the_raw_line_stays_under_its_smoothed_one(person: P
     expect(page.locator("[data-readings]").first).not_to_contain_text("wild")
     assert pixels(person, "--chart-2") == 0
     page.get_by_text("Log scale").click()
-    page.wait_for_timeout(400)
-    assert page.evaluate("document.querySelector('[data-panel]').figure.plot.scales.y.distr") == 3
+    scale = "document.querySelector('[data-panel]').figure.plot.scales.y.distr"
+    wait_until(lambda: page.evaluate(scale) == 3)
 
 
 def test_the_cursor_is_one_in_all_panels(person: Person) -> None:
