@@ -1,5 +1,6 @@
 """Fixtures of all tests: real PostgreSQL and Valkey, a live service, the browser."""
 
+import contextlib
 import os
 import shutil
 from collections.abc import Iterator
@@ -75,32 +76,37 @@ def django_db_modify_db_settings(
 
 
 @pytest.fixture(scope="session")
-def live_template(
-    postgres_server: None, django_test_environment: None, django_db_blocker: DjangoDbBlocker
-) -> str:
-    """Name a migrated database that live services get copies of."""
-    with django_db_blocker.unblock():
-        return live.make_template()
+def kept_service(
+    postgres_server: None,
+    valkey_server: Valkey,
+    django_test_environment: None,
+    django_db_blocker: DjangoDbBlocker,
+) -> Iterator[live.LiveService]:
+    """The whole service (web, worker, clock) of this test process; borrow it by the next two."""
+    with contextlib.ExitStack() as stack:
+        with django_db_blocker.unblock():
+            service = stack.enter_context(live.running(valkey_server))
+        yield service
 
 
 @pytest.fixture
 def live_service(
-    live_template: str, django_db_blocker: DjangoDbBlocker, valkey_server: Valkey
+    kept_service: live.LiveService, django_db_blocker: DjangoDbBlocker
 ) -> Iterator[live.LiveService]:
-    """A whole service (web, worker, clock) for one test; the ORM of the test sees its database.
+    """A whole service for one test, who may kill any part of it; the ORM of the test sees its database.
 
-    Use it without `db`: rows are really committed, and gone with the database afterwards.
+    Use it without `db`: rows are really committed, and removed afterwards.
     """
-    with django_db_blocker.unblock(), live.running(live_template, valkey_server) as service:
+    with django_db_blocker.unblock(), live.lent(kept_service) as service:
         yield service
 
 
 @pytest.fixture(scope="module")
 def live_service_module(
-    live_template: str, django_db_blocker: DjangoDbBlocker, valkey_server: Valkey
+    kept_service: live.LiveService, django_db_blocker: DjangoDbBlocker
 ) -> Iterator[live.LiveService]:
     """The same for all tests of a module, which then share its rows."""
-    with django_db_blocker.unblock(), live.running(live_template, valkey_server) as service:
+    with django_db_blocker.unblock(), live.lent(kept_service) as service:
         yield service
 
 

@@ -1,4 +1,8 @@
-"""A whole service for end-to-end tests: real web server, worker and clock on a database of its own."""
+"""A whole service for end-to-end tests: real web server, worker and clock on a database of its own.
+
+Each test process starts one when it is first asked for and lends it from test to test: what a test
+killed is started again, what it wrote is removed.
+"""
 
 import os
 import shutil
@@ -8,7 +12,7 @@ import subprocess
 import tempfile
 import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -16,7 +20,7 @@ import httpx
 import psutil
 import psycopg
 from django.core.management import call_command
-from django.db import connection, connections
+from django.db import OperationalError, connection, connections
 from django.test import override_settings
 
 from controlplane.service import children, commands, places
@@ -34,21 +38,26 @@ class LiveService:
     Attributes:
         url: Base address, e.g. http://127.0.0.1:40123.
         home: Its state directory: attempts, checkpoints, logs.
+        database: Name of its database on the tests' PostgreSQL.
         env: Environment of its processes; also right for a trainer or the command line.
         was_ready: It has been ready once.
     """
 
     url: str
     home: Path
+    database: str
     env: dict[str, str]
     valkey: Valkey
     processes: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
     was_ready: bool = False
 
     def start(self) -> None:
-        """Start everything and wait until the service says that it is ready."""
+        """Start all that does not run and wait until the service says that it is ready."""
+        if not answers(self.valkey.url()):
+            self.valkey.start()
         for name in ("web", "worker", "beat"):
-            self.start_process(name)
+            if name not in self.processes or self.processes[name].poll() is not None:
+                self.start_process(name)
         self.wait_ready()
 
     def start_process(self, name: str) -> None:
@@ -124,23 +133,30 @@ class LiveService:
 
 
 @contextmanager
-def running(template: str, valkey: Valkey) -> Iterator[LiveService]:
-    """Run a service on a copy of the template database; the ORM of the test sees that copy."""
-    if not answers(valkey.url()):
-        valkey.start()
+def running(valkey: Valkey) -> Iterator[LiveService]:
+    """Keep a service on a migrated database of its own; a test borrows it by `lent`."""
     home = Path(tempfile.mkdtemp(prefix="live-", dir=environment.WORKER_HOME))
     for part in ("logs", "static"):
         (home / part).mkdir()
-    with cloned_database(template) as name, override_settings(**settings_of(home)):
+    with new_database() as name:
         service = LiveService(*address_and_env(home, name), valkey)
         try:
-            service.start()
             yield service
         finally:
             service.stop()
-            if not answers(valkey.url()):
-                valkey.start()
             shutil.rmtree(home, ignore_errors=True)
+
+
+@contextmanager
+def lent(service: LiveService) -> Iterator[LiveService]:
+    """Turn the ORM to the service, whole again and empty; leave nothing behind."""
+    with connected_to(service.database), override_settings(**settings_of(service.home)):
+        service.start()
+        try:
+            yield service
+        finally:
+            service.end_trainers()
+            empty_tables()
 
 
 def settings_of(home: Path) -> dict[str, object]:
@@ -152,8 +168,8 @@ def settings_of(home: Path) -> dict[str, object]:
     }
 
 
-def address_and_env(home: Path, database: str) -> tuple[str, Path, dict[str, str]]:
-    """Return the address, the home and the environment of a service on `database`."""
+def address_and_env(home: Path, database: str) -> tuple[str, Path, str, dict[str, str]]:
+    """Return the first fields of a service on `database`."""
     url = f"http://127.0.0.1:{free_port()}"
     env = os.environ | {
         "SAFEHOLD_HOME": str(home),
@@ -161,28 +177,37 @@ def address_and_env(home: Path, database: str) -> tuple[str, Path, dict[str, str
         "SAFEHOLD_PUBLIC_URL": url,
         "SAFEHOLD_SWEEP_SECONDS": "1",
     }
-    return url, home, dict(env)
-
-
-def make_template() -> str:
-    """Make a migrated database of this process that services get copies of."""
-    name = f"live_template_{environment.WORKER}"
-    _administer(f'CREATE DATABASE "{name}"')
-    with connected_to(name):
-        call_command("migrate", verbosity=0)
-    return name
+    return url, home, database, dict(env)
 
 
 @contextmanager
-def cloned_database(template: str) -> Iterator[str]:
-    """Copy the template and turn Django's connection to the copy."""
-    name = f"live_{uuid.uuid4().hex[:12]}"
-    _administer(f'CREATE DATABASE "{name}" TEMPLATE "{template}"')
+def new_database() -> Iterator[str]:
+    """Make a migrated database for as long as the context lasts."""
+    name = f"live_{environment.WORKER}_{uuid.uuid4().hex[:8]}"
+    _administer(f'CREATE DATABASE "{name}"')
     try:
         with connected_to(name):
-            yield name
+            call_command("migrate", verbosity=0)
+        yield name
     finally:
         _administer(f'DROP DATABASE "{name}" WITH (FORCE)')
+
+
+def empty_tables() -> None:
+    """Remove all rows but those that migrations made; numbers go on, so that no name is used twice."""
+    made_by_migrations = {"django_migrations", "django_content_type", "auth_permission"}
+    tables = set(connection.introspection.table_names()) - made_by_migrations
+    statement = f"TRUNCATE {', '.join(map(connection.ops.quote_name, sorted(tables)))}"
+
+    def is_done() -> bool:
+        # A task that still holds rows may want those that this holds.
+        with suppress(OperationalError), connection.cursor() as cursor:
+            cursor.execute("SET lock_timeout = '2s'")
+            cursor.execute(statement)
+            return True
+        return False
+
+    wait_until(is_done, 30, "the tables were never free to be emptied")
 
 
 @contextmanager

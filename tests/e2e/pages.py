@@ -15,6 +15,7 @@ from tests.e2e.browsing import Person, running
 # The API has no pages but its documents; these are others' work and not part of ours.
 _LEFT_OUT = ("api:", "ingest", "checkpoints/register")
 Names = dict[str, Any]
+MISSING_PAGE = "/no/such/page"
 
 
 def addresses(known: Names) -> dict[str, str]:
@@ -44,7 +45,7 @@ def pages_of(person: Person) -> list[str]:
         f"/runs/?{'q=nothing-like-it'}",
         "/search/?q=gpt",
         "/search/?q=nothing-like-it",
-        "/no/such/page",
+        MISSING_PAGE,
     ]
 
 
@@ -66,7 +67,8 @@ def _named(
 
 def _filled(person: Person) -> Names:
     """Make one of everything; return the values of the parameters of addresses."""
-    first, second = running(person, tags=["bf16"], group="width"), running(person, "gpt-wide")
+    long_name = "a run whose name is longer than anybody on call would like it to be"
+    first, second = running(person, tags=["bf16"], group="width"), running(person, long_name)
     for sender in (first, second):
         sender.send(50, train__loss=[1000 / (n + 1) for n in range(49)] + [float("nan")])
     attempt, run = first.attempt, first.attempt.run

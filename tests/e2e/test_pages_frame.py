@@ -1,4 +1,4 @@
-"""What holds on every page: the keyboard, both themes, a phone, no complaint of the browser."""
+"""The frame of every page: the keyboard, the themes, questions before acts, no script needed."""
 
 from collections.abc import Iterator
 from datetime import timedelta
@@ -7,13 +7,10 @@ import pytest
 from django.utils import timezone
 from playwright.sync_api import Page, expect
 
-from runs.models import PreflightReport
-from runs.services import cards
 from tests.e2e.browsing import Person, running, signed_in
 from tests.live_service import LiveService
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(180)]
-PHONE = {"width": 390, "height": 844}
 
 
 @pytest.fixture
@@ -21,40 +18,6 @@ def person(page: Page, live_service_module: LiveService) -> Iterator[Person]:
     someone = signed_in(page, live_service_module)
     yield someone
     assert someone.faults == []
-
-
-@pytest.fixture
-def paths(person: Person) -> list[str]:
-    """Return every page, with something on it."""
-    sender = running(person, "a run whose name is longer than anybody on call would like it to be")
-    sender.send(50)
-    run, config = sender.attempt.run_id, sender.attempt.run.config
-    card = cards.create_card(user=person.user, project=person.project, name="Card")
-    report = PreflightReport.objects.create(
-        config=config, config_hash=config.hash, state="done", verdict="pass"
-    )
-    tabs = ["", "timeline/", "attempts/", "logs/", "checkpoints/", "proof/"]
-    return [
-        "/runs/", "/runs/new/", "/cards/", "/cards/new/", f"/cards/{card.pk}/", "/configs/", "/configs/new/",
-        f"/configs/{config.pk}/", f"/configs/{config.pk}/diff/", "/preflight/", f"/preflight/{report.pk}/", "/checkpoints/",
-        *[f"/runs/{run}/{tab}" for tab in tabs],
-    ]  # fmt: skip
-
-
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_every_page_fits_a_phone_in_both_themes(
-    person: Person, paths: list[str], theme: str
-) -> None:
-    person.page.emulate_media(color_scheme=theme)
-    person.page.set_viewport_size(PHONE)
-    for path in paths:
-        person.open(path)
-        expect(person.page.locator("html")).to_have_attribute("data-bs-theme", theme)
-        person.page.wait_for_load_state("networkidle")
-        wide = person.page.evaluate(
-            "document.documentElement.scrollWidth - document.documentElement.clientWidth"
-        )
-        assert wide <= 0, f"{path} is {wide} px too wide"
 
 
 def test_the_chosen_theme_is_kept(person: Person) -> None:

@@ -14,7 +14,6 @@ from tests.factories import make_user
 from tests.live_service import LiveService
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(180)]
-PAGES = ["project", "members", "audit", "account", "tokens"]
 
 
 @pytest.fixture
@@ -108,16 +107,3 @@ def test_a_part_that_follows_tells_that_the_session_ended(admin: Person) -> None
     Session.objects.all().delete()
     page.evaluate("htmx.trigger('#clusters', 'refresh')")
     expect(page.get_by_role("dialog", name="You are signed out")).to_be_visible()
-
-
-@pytest.mark.parametrize("width", [390, 1440])
-def test_the_settings_fit_in_both_themes(admin: Person, width: int) -> None:
-    admin.page.set_viewport_size({"width": width, "height": 844})
-    for theme in ("light", "dark"):
-        admin.page.emulate_media(color_scheme=theme)  # type: ignore[arg-type]
-        for path in PAGES:
-            admin.open(f"/settings/{path}/")
-            wide = admin.page.evaluate(
-                "document.documentElement.scrollWidth - document.documentElement.clientWidth"
-            )
-            assert wide <= 0, f"{path} is {wide} px too wide"
