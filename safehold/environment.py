@@ -31,6 +31,7 @@ class Environment:
         checkpoint_root: Where the checkpoints of the run lie.
         resume_from: Checkpoint to begin from, if any.
         fork: That checkpoint belongs to another run.
+        weights_from: Checkpoint whose weights alone a new run begins with, if any.
         grace_seconds: Time between being asked to stop and being killed.
     """
 
@@ -45,6 +46,7 @@ class Environment:
     checkpoint_root: Path | None = None
     resume_from: Path | None = None
     fork: bool = False
+    weights_from: Path | None = None
     grace_seconds: float = 60.0
     rank: int = 0
     world_size: int = 1
@@ -84,6 +86,7 @@ def read(environ: Mapping[str, str] | None = None) -> Environment:
         checkpoint_root=_path(env, "SAFEHOLD_CHECKPOINT_ROOT"),
         resume_from=_path(env, "SAFEHOLD_RESUME_FROM"),
         fork=env.get("SAFEHOLD_FORK", "") == "1",
+        weights_from=_path(env, "SAFEHOLD_WEIGHTS_FROM"),
         grace_seconds=_float(env, "SAFEHOLD_GRACE_SECONDS", 60.0),
         rank=_int(env, "RANK", 0),
         world_size=_int(env, "WORLD_SIZE", 1),

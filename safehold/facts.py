@@ -23,6 +23,7 @@ def about_this_process(environment: Environment) -> dict[str, Any]:
         # One process asks: git reads the whole working tree.
         "code": of_this_program() if environment.rank == 0 else {},
         "resume_from": str(environment.resume_from) if environment.resume_from else None,
+        "weights_from": str(environment.weights_from) if environment.weights_from else None,
         "versions": {
             "python": platform.python_version(),
             "safehold": _version("safehold"),

@@ -16,8 +16,10 @@ from safehold.checkpointing.errors import SaveError
 from safehold.checkpointing.origin import Host, Origin
 from safehold.checkpointing.places import Places, from_environment
 from safehold.checkpointing.ranks import Ranks
-from safehold.checkpointing.reader import Start, restore
+from safehold.checkpointing.reader import restore
+from safehold.checkpointing.start import Start
 from safehold.checkpointing.state import Captured, Parts, Stateful, capture
+from safehold.checkpointing.weights import load_weights
 from safehold.checkpointing.writer import announced, write_checkpoint
 from safehold.manifest import Manifest, read
 
@@ -69,12 +71,20 @@ class Checkpointer:
         return self._start
 
     def restore_or_start(self) -> Start:
-        """Load the checkpoint that the attempt was told to begin from, if any.
+        """Begin as the attempt was told to: afresh, from a checkpoint's whole state, or from its weights alone.
 
         Raises:
             RestoreError: it does not fit or is damaged; the fields or files are named.
         """
-        if self._places.resume_from is not None:
+        if self._places.weights_from is not None:
+            self._start = load_weights(
+                self._ranks,
+                self._places.weights_from,
+                self._parts.model,
+                self._origin.expected,
+            )
+            logger.info("checkpoint.weights_loaded", extra={"path": str(self._start.path)})
+        elif self._places.resume_from is not None:
             self._start = restore(
                 self._ranks,
                 self._places.resume_from,

@@ -9,7 +9,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any, Protocol
 
 from safehold.checkpointing.places import Places
-from safehold.checkpointing.reader import Start
+from safehold.checkpointing.start import Start
 from safehold.config.canonical import config_hash
 from safehold.manifest import Expected, expected_of
 
@@ -68,6 +68,7 @@ class Origin:
                 "run": self.places.run,
                 "attempt": self.places.attempt,
                 "start_step": start.step,
+                "takes": start.takes,
                 "overrides": start.overrides,
                 "notes": list(start.notes),
             },

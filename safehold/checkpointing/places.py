@@ -20,6 +20,7 @@ class Places:
         attempt: Stands in the path, which keeps a lost pod that still writes apart from its successor.
         resume_from: None at the beginning of a run.
         fork: The checkpoint belongs to another run: config and settings may differ from it.
+        weights_from: The checkpoint whose weights alone a new run begins with; then there is nothing to resume from.
     """
 
     root: Path
@@ -27,6 +28,7 @@ class Places:
     attempt: str
     resume_from: Path | None = None
     fork: bool = False
+    weights_from: Path | None = None
 
     @property
     def folder(self) -> Path:
@@ -44,7 +46,7 @@ def from_environment(
     """Read the places of this attempt; without a launcher, the config's root and the next free attempt.
 
     Raises:
-        CheckpointError: nobody names a root.
+        CheckpointError: nobody names a root, or two starts are named.
     """
     named = environment.get("SAFEHOLD_CHECKPOINT_ROOT")
     root = named or (config.get("checkpoint") or {}).get("root")
@@ -52,12 +54,18 @@ def from_environment(
         raise CheckpointError("Set `checkpoint.root` in the config, or SAFEHOLD_CHECKPOINT_ROOT.")
     run = environment.get("SAFEHOLD_RUN_ID") or "offline"
     resume_from = environment.get("SAFEHOLD_RESUME_FROM")
+    weights_from = environment.get("SAFEHOLD_WEIGHTS_FROM")
+    if resume_from and weights_from:
+        raise CheckpointError(
+            f"SAFEHOLD_RESUME_FROM={resume_from} and SAFEHOLD_WEIGHTS_FROM={weights_from} name two starts: set one."
+        )
     return Places(
         root=Path(root),
         run=run,
         attempt=environment.get("SAFEHOLD_ATTEMPT") or _next_attempt(Path(root) / f"run-{run}"),
         resume_from=Path(resume_from) if resume_from else None,
         fork=environment.get("SAFEHOLD_FORK") == "1",
+        weights_from=Path(weights_from) if weights_from else None,
     )
 
 

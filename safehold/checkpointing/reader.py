@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from safehold.checkpointing import network_state, optimizer_state, random_state
+from safehold.checkpointing.damage import refuse_damage
 from safehold.checkpointing.errors import RestoreError
 from safehold.checkpointing.formats.base import FormatError
 from safehold.checkpointing.names import OPTIMIZER_FILE, SCALER_FILE, SCHEDULER_FILE, rank_file
 from safehold.checkpointing.ranks import Ranks
 from safehold.checkpointing.scheduler_state import load_scheduler
+from safehold.checkpointing.start import Start
 from safehold.checkpointing.state import Parts
 from safehold.checkpointing.tensors import entries_of, load_file
-from safehold.checkpointing.verification.gather import read_file
 from safehold.manifest import (
     Expected,
-    FileEntry,
     Manifest,
     ManifestError,
     PathError,
@@ -28,28 +27,6 @@ from safehold.manifest import (
     open_inside,
     read,
 )
-
-
-@dataclass(frozen=True)
-class Start:
-    """Where the training begins.
-
-    Attributes:
-        step: Optimizer steps done; 0 at the beginning of a run.
-        notes: What could not be restored exactly, one sentence each.
-        overrides: On a fork, settings in force that differ from the saved ones: `[saved, now]`.
-    """
-
-    step: int = 0
-    tokens: int = 0
-    path: Path | None = None
-    notes: tuple[str, ...] = ()
-    overrides: dict[str, list[Any]] = field(default_factory=dict)
-
-    @property
-    def resumed(self) -> bool:
-        """Say whether a checkpoint was loaded."""
-        return self.path is not None
 
 
 def restore(ranks: Ranks, folder: Path, parts: Parts, expected: Expected, *, fork: bool) -> Start:
@@ -61,11 +38,12 @@ def restore(ranks: Ranks, folder: Path, parts: Parts, expected: Expected, *, for
     """
     manifest = _read_manifest(folder)
     notes = _refuse_differences(folder, manifest, expected)
-    ranks.agree(lambda: _refuse_damage(folder, manifest, ranks), RestoreError)
+    ranks.agree(lambda: refuse_damage(folder, manifest, manifest.files, ranks), RestoreError)
     ranks.agree(lambda: _refuse_misfit(folder, manifest, parts), RestoreError)
     loaded = ranks.agree(lambda: _load(folder, manifest, parts, ranks, fork), RestoreError)
     notes += [note for _, rank_notes in loaded for note in rank_notes]
-    return Start(manifest.step, max(manifest.tokens, 0), folder, tuple(notes), loaded[0][0])
+    tokens = max(manifest.tokens, 0)
+    return Start(manifest.step, tokens, folder, tuple(notes), loaded[0][0], takes="state")
 
 
 def _read_manifest(folder: Path) -> Manifest:
@@ -90,27 +68,6 @@ def _refuse_differences(folder: Path, manifest: Manifest, expected: Expected) ->
             "Choose a checkpoint of this config, or put the config right."
         )
     return [f"Restored although different: {describe([item])}." for item in found]
-
-
-def _refuse_damage(folder: Path, manifest: Manifest, ranks: Ranks) -> None:
-    """Check size, digest, form and finiteness of this rank's share of the files."""
-    for entry in manifest.files[ranks.rank :: ranks.size]:
-        reason = _damage(folder, entry, manifest.digest_algorithm)
-        if reason:
-            raise RestoreError(f"{folder / entry.path} {reason}. Choose another checkpoint.")
-
-
-def _damage(folder: Path, entry: FileEntry, algorithm: str) -> str:
-    found = read_file(folder, entry.path, algorithm=algorithm)
-    if found.size is not None and found.size != entry.size:
-        return f"has {found.size:,} bytes instead of {entry.size:,}"
-    if found.error:
-        return found.error
-    if found.digest != entry.digest:
-        return "has another digest than was saved"
-    if found.not_finite:
-        return f"holds values that are not finite, in {found.not_finite[0].tensor}"
-    return ""
 
 
 def _refuse_misfit(folder: Path, manifest: Manifest, parts: Parts) -> None:

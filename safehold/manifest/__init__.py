@@ -3,7 +3,13 @@
 Standard library only: the pod writes it, the worker and the server read it.
 """
 
-from safehold.manifest.compare import Difference, compare, describe
+from safehold.manifest.compare import (
+    Difference,
+    compare,
+    compare_architecture,
+    compare_for_weights,
+    describe,
+)
 from safehold.manifest.document import (
     COMPONENTS,
     FILE_NAME,
@@ -17,7 +23,7 @@ from safehold.manifest.document import (
 )
 from safehold.manifest.expected import Expected, expected_of
 from safehold.manifest.files import parse, read, write
-from safehold.manifest.paths import PathError, check_relative, open_inside, stray_links
+from safehold.manifest.paths import PathError, check_relative, open_inside
 
 __all__ = [
     "COMPONENTS",
@@ -34,11 +40,12 @@ __all__ = [
     "TensorEntry",
     "check_relative",
     "compare",
+    "compare_architecture",
+    "compare_for_weights",
     "describe",
     "expected_of",
     "open_inside",
     "parse",
     "read",
-    "stray_links",
     "write",
 ]

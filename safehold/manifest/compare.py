@@ -10,6 +10,9 @@ from typing import Any
 from safehold.manifest.document import Manifest
 from safehold.manifest.expected import Expected
 
+# What a run that takes weights over may have otherwise: positions can be extended. All else decides the tensors.
+_FREE_IN_NETWORK = frozenset({"sequence_length"})
+
 
 @dataclass(frozen=True, slots=True)
 class Difference:
@@ -32,6 +35,26 @@ def compare(manifest: Manifest, expected: Expected) -> list[Difference]:
         if wanted:
             found += _scalar(name, getattr(manifest, name), wanted)
     return found + list(_world(manifest, expected))
+
+
+def compare_for_weights(manifest: Manifest, expected: Expected) -> list[Difference]:
+    """Return what keeps a new run from beginning with these weights: another architecture, another tokenizer.
+
+    Config, data and mix may be others; the world size says nothing of weights.
+    """
+    found = compare_architecture(manifest.model, expected.model)
+    if expected.tokenizer_digest:
+        found += _scalar("tokenizer_digest", manifest.tokenizer_digest, expected.tokenizer_digest)
+    return found
+
+
+def compare_architecture(saved: Mapping[str, Any], current: Mapping[str, Any]) -> list[Difference]:
+    """Return the fields of `[network]` that differ; one that a side does not state is left to the tensors."""
+    return [
+        Difference(f"model.{key}", saved[key], current[key])
+        for key in sorted((saved.keys() & current.keys()) - _FREE_IN_NETWORK)
+        if saved[key] != current[key]
+    ]
 
 
 def describe(differences: Iterable[Difference]) -> str:

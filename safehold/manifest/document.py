@@ -64,7 +64,8 @@ class Manifest:
         code: Commit or digest of the code that trained, as the config names it.
         world: `size`, and `rng`: a digest of each rank's random state, taken in memory.
         parent: The checkpoint folder that the attempt began from, or None.
-        origin: `run`, `attempt` and, on a fork, the `overrides` in force.
+        origin: `run`, `attempt`, what it `takes` of the parent (its state or its weights) and, on a fork, the
+            `overrides` in force.
         absent: Components that the script declared not to have.
     """
 

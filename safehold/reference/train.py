@@ -19,7 +19,7 @@ from torch.optim import AdamW
 
 import safehold
 from safehold.checkpointing.exact import settle_buckets
-from safehold.checkpointing.reader import Start
+from safehold.checkpointing.start import Start
 from safehold.data.packed import Packed
 from safehold.data.sampler import Sampler
 from safehold.reference.evaluation import Evaluation, mean
@@ -125,6 +125,8 @@ class Trainer:
             self._run.log_eval(f"loss/{domain}", "val", loss, step)
 
     def _tell(self, start: Start) -> None:
+        if start.takes == "weights":
+            logger.info("Begins at step 0 with the weights of %s.", start.path)
         if not start.resumed:
             return
         logger.info("Resumed at step %d from %s.", start.step, start.path)

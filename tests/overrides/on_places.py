@@ -74,6 +74,7 @@ def kept_out(world: World) -> Iterator[tuple[str, Callable[[], bool]]]:
         "SAFEHOLD_CONFIG",
         "SAFEHOLD_CONFIG_HASH",
         "SAFEHOLD_RESUME_FROM",
+        "SAFEHOLD_WEIGHTS_FROM",
         "LR",
         "OPTIMIZER__LR",
         "TRAIN_STEPS",

@@ -21,6 +21,7 @@ def test_everything_a_launcher_tells_is_read(tmp_path: Path) -> None:
             "SAFEHOLD_ATTEMPT": "3",
             "SAFEHOLD_RESUME_FROM": "/c/step-5",
             "SAFEHOLD_FORK": "1",
+            "SAFEHOLD_WEIGHTS_FROM": "/c/step-9",
             "RANK": "2",
             "WORLD_SIZE": "4",
         }
@@ -31,6 +32,7 @@ def test_everything_a_launcher_tells_is_read(tmp_path: Path) -> None:
     assert found.setting("nothing", "there", 7) == 7
     assert (found.rank, found.world_size, found.attempt, found.fork) == (2, 4, 3, True)
     assert found.resume_from == Path("/c/step-5")
+    assert found.weights_from == Path("/c/step-9")
 
 
 def test_without_a_server_it_is_offline_in_a_folder_here() -> None:

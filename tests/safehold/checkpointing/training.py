@@ -78,6 +78,7 @@ class Training:
         resume_from: Path | None = None,
         attempt: str = "1",
         fork: bool = False,
+        weights_from: Path | None = None,
         config: dict[str, Any] | None = None,
         network: nn.Module | None = None,
         lr: float = 1e-2,
@@ -98,7 +99,7 @@ class Training:
             optimizer=self.optimizer,
             scheduler=self.scheduler,
             sampler=self.sampler,
-            places=Places(root, "7", attempt, resume_from, fork),
+            places=Places(root, "7", attempt, resume_from, fork, weights_from),
             **options,
         )
 
