@@ -6,7 +6,7 @@ Pure over what the selector read. Long chains of saves that tell nothing are dra
 from collections import defaultdict
 from collections.abc import Iterable
 
-from checkpoints.models import Checkpoint
+from checkpoints.models import Checkpoint, StartedFrom
 from checkpoints.picture import Branch, Drawing, Gap, Lane, Mark
 from checkpoints.selectors.lineage import Lineage
 from checkpoints.states import State
@@ -22,11 +22,14 @@ LONGEST_CHAIN = 6
 def draw(lineage: Lineage) -> Drawing:
     """Place everything; lanes follow the order in which the attempts were requested."""
     began = {start.attempt_id: start.checkpoint_id for start in lineage.starts}
-    kept = _kept(lineage, set(began.values()))
-    columns = _columns(kept)
+    placed = _Places(lineage)
+    kept = sorted(_kept(lineage, set(began.values())), key=placed.key)
+    columns = _columns({placed.key(item) for item in kept})
     rows = {attempt.pk: TOP + LANE * i for i, attempt in enumerate(lineage.attempts)}
     marks = {
-        item.pk: Mark(item, lineage.relation(item.pk), columns[_key(item)], rows[item.attempt_id])
+        item.pk: Mark(
+            item, lineage.relation(item.pk), columns[placed.key(item)], rows[item.attempt_id]
+        )
         for item in kept
     }
     lanes = _lanes(lineage, marks, began, rows)
@@ -34,7 +37,7 @@ def draw(lineage: Lineage) -> Drawing:
         lanes=lanes,
         marks=tuple(marks.values()),
         gaps=tuple(_gaps(lineage, marks)),
-        branches=tuple(_branches(lanes, marks, began)),
+        branches=tuple(_branches(lanes, marks, lineage.starts)),
         width=max(
             max(columns.values(), default=LEFT) + COLUMN, *(lane.x1 + LABEL for lane in lanes)
         ),
@@ -61,16 +64,31 @@ def _kept(lineage: Lineage, starts: set[int]) -> list[Checkpoint]:
             or item.state == State.DAMAGED
             or item.is_pinned
         ]
-    return sorted(kept, key=_key)
+    return kept
 
 
-def _key(item: Checkpoint) -> tuple[int, str]:
-    return item.step, item.kind
+class _Places:
+    """How far along each checkpoint is: what took weights over counts its steps from 0, but was made after them."""
+
+    def __init__(self, lineage: Lineage) -> None:
+        origins = {item.pk: item for item in lineage.checkpoints}
+        starts = {start.attempt_id: start for start in lineage.starts}
+        self._before: dict[int, int] = {}
+        for (
+            attempt
+        ) in lineage.attempts:  # an origin's attempt was requested before those that began from it
+            start = starts.get(attempt.pk)
+            if start is None or (origin := origins.get(start.checkpoint_id)) is None:
+                continue
+            taken = origin.step if start.takes == start.Takes.WEIGHTS else 0
+            self._before[attempt.pk] = self._before.get(origin.attempt_id, 0) + taken
+
+    def key(self, item: Checkpoint) -> tuple[int, str]:
+        return self._before.get(item.attempt_id, 0) + item.step, item.kind
 
 
-def _columns(kept: Iterable[Checkpoint]) -> dict[tuple[int, str], int]:
-    keys = sorted({_key(item) for item in kept})
-    return {key: LEFT + COLUMN // 2 + COLUMN * i for i, key in enumerate(keys)}
+def _columns(keys: Iterable[tuple[int, str]]) -> dict[tuple[int, str], int]:
+    return {key: LEFT + COLUMN // 2 + COLUMN * i for i, key in enumerate(sorted(keys))}
 
 
 def _lanes(
@@ -110,14 +128,18 @@ def _gaps(lineage: Lineage, marks: dict[int, Mark]) -> Iterable[Gap]:
 
 
 def _branches(
-    lanes: Iterable[Lane], marks: dict[int, Mark], began: dict[int, int]
+    lanes: Iterable[Lane], marks: dict[int, Mark], starts: Iterable[StartedFrom]
 ) -> Iterable[Branch]:
+    began = {start.attempt_id: start for start in starts}
     for lane in lanes:
-        origin = marks.get(began.get(lane.attempt.pk, 0))
-        if origin is None:
+        start = began.get(lane.attempt.pk)
+        origin = marks.get(start.checkpoint_id) if start else None
+        if start is None or origin is None:
             continue
         path = (
             f"M{origin.x} {origin.y} h{ELBOW - BEND} q{BEND} 0 {BEND} {BEND} V{lane.y - BEND} "
             f"q0 {BEND} {BEND} {BEND}"
         )
-        yield Branch(path, is_fork=origin.checkpoint.run_id != lane.attempt.run_id)
+        takes_weights = start.takes == start.Takes.WEIGHTS
+        is_fork = origin.checkpoint.run_id != lane.attempt.run_id
+        yield Branch(path, is_fork=is_fork and not takes_weights, takes_weights=takes_weights)

@@ -42,6 +42,7 @@ def _edges(lineage: Lineage) -> Iterator[Item]:
         yield _edge(f"run:{attempt.run_id}", f"attempt:{attempt.pk}", "tried")
     for start in lineage.starts:
         edge = _edge(f"checkpoint:{start.checkpoint_id}", f"attempt:{start.attempt_id}", "started")
+        edge |= {"takes": start.takes}
         yield edge | {"overrides": start.overrides} if start.overrides else edge
     for checkpoint in lineage.checkpoints:
         name = f"checkpoint:{checkpoint.pk}"

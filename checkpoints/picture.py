@@ -79,6 +79,7 @@ class Branch:
 
     path: str
     is_fork: bool
+    takes_weights: bool = False
 
 
 @dataclass(frozen=True)

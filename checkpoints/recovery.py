@@ -10,6 +10,7 @@ from checkpoints.models import Checkpoint
 from checkpoints.services import lineage
 from checkpoints.words import word_of
 from controlplane.common.errors import Conflict, NotFound
+from runs import starts
 from runs.models import Attempt, Run
 
 logger = logging.getLogger(__name__)
@@ -43,7 +44,8 @@ def record_start(attempt: Attempt) -> None:
     if checkpoint is None:
         logger.warning("start.unknown", extra={"attempt_id": attempt.pk, "checkpoint_id": named})
         return
-    lineage.record_start(attempt=attempt, checkpoint=checkpoint)
+    takes = starts.takes(attempt.start_checkpoint)
+    lineage.record_start(attempt=attempt, checkpoint=checkpoint, takes=takes)
 
 
 def facts_of(checkpoint: Checkpoint) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
+from runs import starts
 from runs.metricstore.curve import Stretch, cut_of, split
 from runs.metricstore.points import Points
 from runs.metricstore.reading import Range, gather
@@ -49,7 +50,7 @@ def _attempts(runs: Iterable[Run]) -> Mapping[int, list[tuple[int, Stretch]]]:
     found: dict[int, list[tuple[int, Stretch]]] = defaultdict(list)
     rows = Attempt.objects.filter(run__in=list(runs)).order_by("run_id", "-number")
     for one in rows.only("run_id", "number", "start_step", "start_checkpoint", "first_step_at"):
-        start = one.start_step if one.start_checkpoint else None
+        start = one.start_step if starts.takes(one.start_checkpoint) == starts.STATE else None
         stretch = Stretch(number=one.number, start_step=start, has_begun=one.first_step_at is not None)  # fmt: skip
         found[one.run_id].append((one.pk, stretch))
     return found

@@ -7,13 +7,13 @@ from typing import Any
 
 from django.utils import timezone
 
-from runs import cluster_history, evaluations, results
+from runs import cluster_history, evaluations, results, starts
 from runs.card_export import result_document
 from runs.estimate_documents import finite
 from runs.ingest.facts import LOSS_NAMES
 from runs.metricstore.reading import Range, gather
 from runs.models import Attempt, Run
-from runs.services import rulebook
+from runs.services import bases, rulebook
 from safehold.planning import judge_start, read_kept, starting_loss
 from safehold.planning.failures import DEFAULT_RESTART_SECONDS
 from safehold.planning.forecast import ClusterHistory, forecast
@@ -41,6 +41,7 @@ def context(run: Run) -> dict[str, Any]:
         "reforecast": forecast_of(run),
         "start_of_run": start_of(run),
         "missed_base": missed_base(run),
+        "base": base_of(run),
     }
 
 
@@ -74,9 +75,19 @@ def forecast_of(run: Run, now: datetime | None = None) -> Reforecast | None:
     )  # fmt: skip
 
 
+def base_of(run: Run) -> dict[str, Any] | None:
+    """Return the checkpoint whose weights the run began with, or will begin with as its card says; `is_taken` which."""
+    if starts.base_of(run.start_checkpoint):
+        return dict(run.start_checkpoint) | {"is_taken": True}
+    planned = 0 if run.start_checkpoint or run.attempts.exists() else bases.of_card(run.card)
+    return {"id": planned, "is_taken": False} if planned else None
+
+
 def missed_base(run: Run) -> int | None:
-    """Return the base checkpoint of the card where the run did not begin from it: its script has to load it."""
-    base = read_kept(run.card.data).base_checkpoint if run.card else 0
+    """Return the base checkpoint of the card where a run that was launched did not begin from it; a fork need not."""
+    if run.parent_id or not run.attempts.exists():
+        return None
+    base = bases.of_card(run.card)
     return base if base and (run.start_checkpoint or {}).get("id") != base else None
 
 
@@ -108,7 +119,7 @@ def _progress(run: Run, now: datetime) -> Progress | None:
         wall_seconds=(until - begun[0].started_at).total_seconds(),  # type: ignore[operator]
         available_seconds=(until - attempts[0].requested_at).total_seconds(),
         nodes=(document.get("compute") or {}).get("nodes") or 1,
-        first_step=(run.start_checkpoint or {}).get("step") or 0,
+        first_step=starts.first_step(run.start_checkpoint),
         anchor_every_steps=(document.get("checkpoint") or {}).get("anchor_every_steps") or 0,
     )  # fmt: skip
 

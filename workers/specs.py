@@ -7,6 +7,7 @@ from typing import Any
 from django.conf import settings
 
 from controlplane.common.errors import SafeholdError
+from runs import starts
 from runs.models import Attempt, Config
 from runs.services import approvals
 from runs.services.attempts import token_of
@@ -44,8 +45,9 @@ def spec_of(attempt: Attempt, *, token: str | None = None) -> LaunchSpec:
         run_id=run.pk,
         attempt=attempt.number,
         token=token_of(attempt) if token is None else token,
-        resume_from=start.get("path"),
-        is_fork=bool(start) and start.get("run") != run.pk,
+        resume_from=starts.path_of(start, taking=starts.STATE),
+        is_fork=starts.takes(start) == starts.STATE and start.get("run") != run.pk,
+        weights_from=starts.path_of(start, taking=starts.WEIGHTS),
         asked_at=attempt.requested_at.timestamp(),
     )
 

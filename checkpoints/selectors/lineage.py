@@ -54,6 +54,21 @@ class Lineage:
     num_hidden: int = 0
     is_cut: bool = False
 
+    def took_weights(self, checkpoint: Checkpoint) -> bool:
+        """Say whether a checkpoint's attempt took over the weights alone of what the checkpoint descends from."""
+        return any(
+            start.attempt_id == checkpoint.attempt_id
+            and start.checkpoint_id == checkpoint.parent_id
+            and start.takes == start.Takes.WEIGHTS
+            for start in self.starts
+        )
+
+    @property
+    def began_here(self) -> list[tuple[Attempt, StartedFrom]]:
+        """Return the attempts that began from the current checkpoint, in their order."""
+        here = {one.attempt_id: one for one in self.starts if one.checkpoint_id == self.current.pk}
+        return [(attempt, here[attempt.pk]) for attempt in self.attempts if attempt.pk in here]
+
     def relation(self, checkpoint_id: int) -> str:
         """Return what a checkpoint is to the current one."""
         if checkpoint_id == self.current.pk:

@@ -64,9 +64,9 @@ def _points(run: Run, *, is_clean: bool) -> list[line.Point]:
 
 
 def _starts(run: Run) -> dict[int, line.Start]:
-    rows = StartedFrom.objects.filter(attempt__run=run).select_related(
-        "checkpoint__attempt", "attempt"
-    )
+    # Who took weights alone began at step 0, afresh: what the run saved since is its own.
+    whole = StartedFrom.objects.filter(attempt__run=run, takes=StartedFrom.Takes.STATE)
+    rows = whole.select_related("checkpoint__attempt", "attempt")
     return {
         row.attempt.number: line.Start(
             checkpoint_id=row.checkpoint_id,

@@ -16,13 +16,18 @@ from runs.models import Attempt
 
 @transaction.atomic
 def record_start(
-    *, attempt: Attempt, checkpoint: Checkpoint, overrides: Mapping[str, Any] | None = None
+    *,
+    attempt: Attempt,
+    checkpoint: Checkpoint,
+    takes: str = StartedFrom.Takes.STATE,
+    overrides: Mapping[str, Any] | None = None,
 ) -> StartedFrom:
     """Record the start of an attempt, in the transaction that creates it.
 
     Args:
         attempt: The new attempt.
         checkpoint: One that is not damaged, of its run or of another one.
+        takes: `state`, or `weights`: the rest begins anew.
         overrides: What is deliberately not restored, or restored otherwise.
 
     Raises:
@@ -38,8 +43,10 @@ def record_start(
         )
     start, is_new = StartedFrom.objects.get_or_create(
         attempt=attempt,
-        defaults={"checkpoint": held, "at": timezone.now(), "overrides": dict(overrides or {})},
-    )
+        defaults={
+            "checkpoint": held, "at": timezone.now(), "takes": takes, "overrides": dict(overrides or {}),
+        },
+    )  # fmt: skip
     if not is_new and start.checkpoint_id != held.pk:
         told = _("Attempt %(attempt)s began from checkpoint %(id)s already.")
         raise Conflict(told % {"attempt": attempt, "id": start.checkpoint_id})

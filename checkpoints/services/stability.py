@@ -48,8 +48,11 @@ def _due() -> QuerySet[Checkpoint]:
     """Verified ones with enough steps behind them that were not judged since they last began an attempt."""
     later = F("step") + settings.SAFEHOLD_STABLE_STEPS
     own = Q(judged_at=None, attempt__step__gte=later)
-    restarted = Q(started_attempts__attempt__step__gte=later) & (
-        Q(judged_at=None) | Q(started_attempts__at__gt=F("judged_at"))
+    whole = Q(started_attempts__takes=StartedFrom.Takes.STATE)
+    restarted = (
+        whole
+        & Q(started_attempts__attempt__step__gte=later)
+        & (Q(judged_at=None) | Q(started_attempts__at__gt=F("judged_at")))
     )
     rows = (
         Checkpoint.objects.without_manifest().filter(state=State.VERIFIED).filter(own | restarted)
@@ -58,7 +61,9 @@ def _due() -> QuerySet[Checkpoint]:
 
 
 def _followers(checkpoint: Checkpoint) -> Iterator[int]:
-    starts = StartedFrom.objects.filter(checkpoint=checkpoint).order_by("-pk")
+    """Return the attempts that went on from it; one that took its weights alone trains something else."""
+    whole = StartedFrom.objects.filter(checkpoint=checkpoint, takes=StartedFrom.Takes.STATE)
+    starts = whole.order_by("-pk")
     yield from starts.values_list("attempt_id", flat=True)
     yield checkpoint.attempt_id
 

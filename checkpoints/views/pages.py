@@ -27,6 +27,7 @@ def detail(request: HttpRequest, checkpoint_id: int) -> HttpResponse:
         "parts": contents.parts_of(manifest) if manifest else [],
         "lineage": lineage,
         "relatives": _relatives(lineage),
+        "took_weights": lineage.took_weights(checkpoint),
         "drawing": drawing.draw(lineage),
     }
     return render(request, "checkpoints/detail.html", context)
@@ -61,13 +62,15 @@ def manifest(request: HttpRequest, checkpoint_id: int) -> HttpResponse:
     return response
 
 
-def _relatives(lineage: Lineage) -> list[tuple[Checkpoint, str, int | None]]:
+def _relatives(lineage: Lineage) -> list[tuple[Checkpoint, str, int | None, bool]]:
     steps = {item.pk: item.step for item in lineage.checkpoints}
     words = {"self": _("this one"), "ancestor": _("ancestor"), "descendant": _("descendant")}
     return [
-        (item, words[lineage.relation(item.pk)], steps.get(item.parent_id or 0))
+        (
+            item, words[lineage.relation(item.pk)], steps.get(item.parent_id or 0), lineage.took_weights(item),
+        )
         for item in lineage.checkpoints
-    ]
+    ]  # fmt: skip
 
 
 def proof_context(request: HttpRequest, checkpoint: Checkpoint) -> dict[str, Any]:

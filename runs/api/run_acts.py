@@ -44,6 +44,11 @@ class LaunchIn(Input):
     waiver: str = Field(
         "", max_length=2000, description="Why an experiment may start in spite of its preflight."
     )
+    weights_from: int | None = Field(
+        None,
+        ge=1,
+        description="A checkpoint whose weights it begins with; the base of its card when left out.",
+    )
 
 
 class ForkIn(Input):
@@ -64,8 +69,10 @@ class NothingIn(Input):
 def launch(request: HttpRequest, run_id: int, body: LaunchIn | None = None) -> Any:
     """Launch a run whose config passes preflight; else the problem names the findings."""
     run = _run(request, run_id)
-    told = body or LaunchIn(reason="", waiver="")
-    preflight.launch(run=run, user=caller(request), reason=told.reason, waiver=told.waiver)
+    told = body or LaunchIn(reason="", waiver="", weights_from=None)
+    preflight.launch(
+        run=run, user=caller(request), reason=told.reason, waiver=told.waiver, weights_from=told.weights_from,
+    )  # fmt: skip
     return _answer(request, run)
 
 

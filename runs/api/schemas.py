@@ -87,6 +87,9 @@ class AttemptOut(Output):
 
 
 class RunOut(Output):
+    takes: str | None = Field(
+        description="Of that checkpoint: `state`, everything, or `weights` alone; null without one."
+    )
     """A run as a list shows it."""
 
     id: int
@@ -110,6 +113,9 @@ class RunOut(Output):
     checkpoint_step: int | None
     checkpoint_state: str
     launcher: str
+    takes: str | None = Field(
+        description="Of that checkpoint: `state`, everything, or `weights` alone; null without one."
+    )
     num_devices: int
     group: str
     tags: list[str]

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Any
 
+from runs import starts
 from runs.models import Attempt, Config, Event, PreflightReport, Run, SavedView
 from runs.run_table import RunRow, rows_of
 from safehold import config as run_config
@@ -131,7 +132,10 @@ def row_shape(row: RunRow) -> dict[str, Any]:
         "config_hash": run.config.hash,
         "card": run.card_id,
         "parent": run.parent_id,
-        "from_checkpoint": run.forked_from_checkpoint,
+        "from_checkpoint": run.forked_from_checkpoint
+        or starts.base_of(run.start_checkpoint)
+        or None,
+        "takes": starts.takes(run.start_checkpoint) or None,
         "created_by": run.created_by.username,
     }
 
@@ -140,7 +144,10 @@ def _attempt_shape(attempt: Attempt) -> dict[str, Any]:
     shown = ("number", "state", "outcome", "reason", "where", "start_step", "step", "requested_at", "started_at",
              "ended_at", "last_seen_at", "contact_lost_since")  # fmt: skip
     origin = attempt.start_checkpoint or {}
-    return {name: getattr(attempt, name) for name in shown} | {"from_checkpoint": origin.get("id")}
+    return {name: getattr(attempt, name) for name in shown} | {
+        "from_checkpoint": origin.get("id"),
+        "takes": starts.takes(origin) or None,
+    }
 
 
 def number(value: float | None) -> float | str | None:

@@ -20,7 +20,8 @@ SELECT journal, acked_seq FROM runs_journal WHERE attempt_id IN
   (SELECT id FROM runs_attempt WHERE run_id = %s) ORDER BY attempt_id
 """
 _ATTEMPTS = """
-SELECT id, number, start_step, start_checkpoint <> '{}'::jsonb, first_step_at IS NOT NULL,
+SELECT id, number, start_step,
+  start_checkpoint <> '{}'::jsonb AND start_checkpoint ->> 'takes' IS DISTINCT FROM 'weights', first_step_at IS NOT NULL,
   coalesce(clock_skew_seconds, 0) FROM runs_attempt WHERE run_id = %s ORDER BY number
 """
 Attempts = Mapping[int, Stretch]  # by the id of the attempt, in the order of their numbers

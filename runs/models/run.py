@@ -35,7 +35,8 @@ class Run(models.Model):
     )
     # The checkpoint a fork begins from: an id of the registry, which this app does not import.
     forked_from_checkpoint = models.BigIntegerField(null=True, blank=True)
-    # {"id", "path", "run", "step"} of that checkpoint; empty for a run that begins at nothing.
+    # {"id", "path", "run", "step"} of that checkpoint, or with "takes": "weights" of the base that it begins with
+    # since its launch; empty for a run that begins with nothing.
     start_checkpoint = models.JSONField(default=dict, blank=True)
     name = models.CharField(max_length=120)
     notes = models.TextField(blank=True)
@@ -157,7 +158,7 @@ class Attempt(models.Model):
     phase = models.CharField(max_length=20, blank=True)
     clock_skew_seconds = models.FloatField(null=True, blank=True)
     start_step = models.BigIntegerField(default=0)
-    # {"id", "path", "run", "step"} of the checkpoint it began from; empty for a fresh start.
+    # {"id", "path", "run", "step"} of the checkpoint it began from, and "takes": see runs.starts; empty for a fresh start.
     start_checkpoint = models.JSONField(default=dict)
     step = models.BigIntegerField(null=True, blank=True)
     exit = models.JSONField(default=dict)

@@ -11,12 +11,13 @@ from django.utils import timezone
 from controlplane.common import tokens
 from controlplane.common.errors import Conflict
 from controlplane.common.queue import wake
-from runs import live, states
+from runs import live, starts, states
 from runs.models import Attempt, Run, StateChange
 from runs.services import (
     agreements,
     approvals,
     attempt_tokens,
+    bases,
     commands,
     events,
     exits,
@@ -69,7 +70,8 @@ def create_attempt(
     Args:
         run: Locked by the caller, who has seen that no attempt is open; its production config must be approved, the
             agreements of its card filled in, its preflight green or waived.
-        checkpoint: {"id", "path", "run", "step"} to begin from; none for a fresh start.
+        checkpoint: Facts of the one to begin from, see `resume_points`; without any, a first attempt begins with the
+            weights of the card's base, or with nothing.
         reason: Why, as a sentence for the page.
     """
     # The one gate: a second person's approval, what the card agreed on, then preflight. A later attempt trains the
@@ -77,22 +79,24 @@ def create_attempt(
     approvals.require_approved(config=run.config)
     before = run.attempts.order_by("-number").values_list("number", flat=True).first()
     if before is None:
-        agreements.require(card=run.card, config=run.config)
+        agreements.require(card=run.card, config=run.config, base=starts.base_of(checkpoint))
         launch_gate.require(run=run)
+        checkpoint = checkpoint or bases.start_of(run=run)
     number, now, salt = (before or 0) + 1, timezone.now(), attempt_tokens.fresh_salt()
     start = resume_points.cleaned(checkpoint)
+    if before is None:
+        bases.keep(run=run, start=start)
     token = attempt_tokens.derive(run_id=run.pk, number=number, salt=salt)
     attempt = Attempt.objects.create(
         run=run, number=number, launcher=run.launcher, reason=reason, requested_at=now, state_at=now,
-        start_checkpoint=start, start_step=start.get("step", 0), token_salt=salt,
+        start_checkpoint=start, start_step=starts.first_step(start), token_salt=salt,
         token_hash=tokens.hash_token(token),
     )  # fmt: skip
     resume_points.record_start(attempt)
     _keep_change(attempt, old="", reason=reason)
-    begins = f"from step {attempt.start_step}" if start else "from the beginning"
     events.record(
         run=run, attempt=attempt, kind="attempt_requested",
-        message=f"Attempt {number} was requested; it begins {begins}.", data={"checkpoint": start},
+        message=f"Attempt {number} was requested; it begins {starts.begins(start)}.", data={"checkpoint": start},
     )  # fmt: skip
     return attempt
 

@@ -11,7 +11,7 @@ from controlplane.common import access, audit
 from controlplane.common.errors import Conflict, Invalid, SafeholdError
 from controlplane.common.models import Project, User
 from runs.models import Card, CardChange
-from runs.services import agreements
+from runs.services import base_fit
 from runs.services.configs import refusal
 from safehold.config import ConfigInvalid, flatten
 from safehold.planning import CardFields, parse_card, read_kept
@@ -174,7 +174,7 @@ def _faults_of_base(
     if is_same or not fields.base_checkpoint:
         return {}
     try:
-        base = agreements.base_network(fields.base_checkpoint, project_id=project_id)
+        base = base_fit.network_of(fields.base_checkpoint, project_id=project_id)
     except SafeholdError as error:
         return {"base_checkpoint": [f"{error.message} {error.hint}".strip()]}
     return {one.path: [f"{one.message} {one.hint}"] for one in base_faults(fields, base)}

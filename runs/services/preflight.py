@@ -64,7 +64,7 @@ def request(*, config: Config, user: User, only: Sequence[str] = ()) -> Prefligh
 
 def launch(
     *, run: Run, user: User, report: PreflightReport | None = None, reason: str = "",
-    waiver: str = "",
+    waiver: str = "", weights_from: int | None = None,
 ) -> Attempt:  # fmt: skip
     """Launch a run whose config passes preflight, and whose cluster takes its workload.
 
@@ -75,6 +75,7 @@ def launch(
         reason: Why more than one variable changes, where nobody said so yet.
         waiver: Why an experiment may start in spite of what failed; kept with the name.
 
+        weights_from: A checkpoint whose weights it begins with, instead of those of its card's base.
     Raises:
         Invalid: A check failed (`findings` says which, `fields` at which field), or a reason is missing.
         Conflict: Preflight is still reading the data.
@@ -83,7 +84,7 @@ def launch(
     if not run.attempts.exists():
         asked = report or gate(config=run.config, launcher=run.launcher, user=user)
         _pass_gate(run, asked, user, waiver)
-    return runs.request_launch(run=run, user=user, reason=reason)
+    return runs.request_launch(run=run, user=user, reason=reason, weights_from=weights_from)
 
 
 def gate(*, config: Config, launcher: str, user: User) -> PreflightReport:

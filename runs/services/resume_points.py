@@ -6,9 +6,11 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from controlplane.common.errors import NotFound
+from runs import starts
 from runs.models import Attempt, Run
 
-# {"id", "path", "run", "step"} of a checkpoint, or None where the run has none that may be used.
+# {"id", "path", "run", "step"} of a checkpoint, or None where the run has none that may be used; with
+# {"takes": "weights"} beside them its weights alone are taken over (`runs.starts`).
 Provider = Callable[[Run], Mapping[str, Any] | None]
 # The same facts of one checkpoint, by its id and the project that it must belong to.
 Finder = Callable[[int, int], Mapping[str, Any]]
@@ -53,7 +55,7 @@ def record_start(attempt: Attempt) -> None:
 
 
 def cleaned(checkpoint: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Return the four facts of a checkpoint, or {}.
+    """Return the four facts of a checkpoint, and what is taken over of it if that is its weights alone; or {}.
 
     Raises:
         ValueError: One of them is missing or of the wrong kind.
@@ -68,4 +70,5 @@ def cleaned(checkpoint: Mapping[str, Any] | None) -> dict[str, Any]:
         raise ValueError(
             _("from_checkpoint.step is %(step)s, not a step.") % {"step": repr(facts["step"])}
         )
-    return facts | {"path": str(facts["path"])}
+    only = {"takes": starts.WEIGHTS} if starts.takes(checkpoint) == starts.WEIGHTS else {}
+    return facts | {"path": str(facts["path"])} | only

@@ -15,6 +15,7 @@ from runs.models import Attempt, Command, Run
 from runs.services import (
     approvals,
     attempts,
+    bases,
     changes,
     commands,
     events,
@@ -34,16 +35,20 @@ __all__ = [
 
 
 @transaction.atomic
-def request_launch(*, run: Run, user: User, reason: str = "") -> Attempt:
+def request_launch(
+    *, run: Run, user: User, reason: str = "", weights_from: int | None = None
+) -> Attempt:
     """Ask for the first attempt; pressed twice it is still one, and the same is returned.
 
     Args:
         run: One that was never launched.
         user: Needs the role operator.
         reason: Why more than one variable changes, where nobody said so yet.
+        weights_from: A checkpoint whose weights it begins with; default: the base that its card names, if any.
 
     Raises:
-        Conflict: The run has ended before (resume it instead), or its production config is not approved.
+        Conflict: The run has ended before (resume it instead), or its production config is not approved, or its base
+            is not proved whole.
         Forbidden: The person approved the config: another one starts it.
         Invalid: Its card lacks an agreement, or more than one variable changes without a reason.
     """
@@ -58,8 +63,10 @@ def request_launch(*, run: Run, user: User, reason: str = "") -> Attempt:
     approvals.require_approved(config=held.config, user=user)
     changes.give_reason(run=held, user=user, reason=reason)
     changes.require_reason(run=held)
-    attempt = attempts.create_attempt(run=held, checkpoint=held.start_checkpoint)
-    _desire(held, states.Desired.RUNNING, user, "launch", f"{user} launched the run.")
+    start = bases.start_of(run=held, asked=weights_from)
+    attempt = attempts.create_attempt(run=held, checkpoint=start)
+    told = {"start": start} if start else {}
+    _desire(held, states.Desired.RUNNING, user, "launch", f"{user} launched the run.", **told)
     _copy(held, run)
     return attempt
 
@@ -222,5 +229,12 @@ def _desire(
 
 
 def _copy(held: Run, run: Run) -> None:
-    for name in ("desired", "desired_at", "needs_reconcile", "resume_on_up", "is_forced"):
+    for name in (
+        "desired",
+        "desired_at",
+        "needs_reconcile",
+        "resume_on_up",
+        "is_forced",
+        "start_checkpoint",
+    ):
         setattr(run, name, getattr(held, name))

@@ -13,7 +13,7 @@ from controlplane.common.models import Project
 from runs import reports
 from runs.forms.launches import LaunchForm, launchers
 from runs.models import Config, PreflightReport, Run
-from runs.services import approvals, changes, preflight, runs
+from runs.services import approvals, bases, changes, preflight, runs
 from runs.views.projects import current_project
 
 
@@ -86,6 +86,7 @@ def _page(
         "form": form, "configs": choices, "chosen": chosen, "launchers": launchers(chosen),
         "launcher": form["launcher"].value() or "", "blocking": reports.blocking(blocked) if blocked else [],
         "report": chosen.preflight_reports.first() if chosen else None,
+        "base": bases.of_card(chosen.card) if chosen else 0,
         "change": changes.against_parent(chosen) if chosen else None,
         "reason": form["reason"].value() or (changes.reason_of_pilot(chosen) if chosen else ""),
     }  # fmt: skip

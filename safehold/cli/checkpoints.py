@@ -84,5 +84,8 @@ def _print_one(one: dict[str, Any]) -> None:
 def _print_lineage(answer: dict[str, Any]) -> None:
     table(
         ("from", "to", "how"),
-        ((edge["from"], edge["to"], edge["kind"]) for edge in answer["edges"]),
+        (
+            (edge["from"], edge["to"], " ".join(filter(None, (edge["kind"], edge.get("takes")))))
+            for edge in answer["edges"]
+        ),
     )

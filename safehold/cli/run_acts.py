@@ -7,7 +7,9 @@ import typer
 from safehold.cli.output import AsJson, call, lines, pairs, table
 
 Number = Annotated[int, typer.Argument(metavar="RUN", help="Id of the run.")]
-_ATTEMPT = ("number", "state", "outcome", "start_step", "step", "where", "reason")
+_ATTEMPT = (
+    "number", "state", "outcome", "from_checkpoint", "takes", "start_step", "step", "where", "reason",
+)  # fmt: skip
 Reason = Annotated[str, typer.Option(help="Why; kept in the timeline.")]
 ChangeReason = Annotated[
     str, typer.Option(help="Why more than one variable changes against the config before; kept.")
@@ -20,10 +22,14 @@ def launch(
         str, typer.Option(help="Why an experiment may start in spite of its preflight; kept.")
     ] = "",
     reason: ChangeReason = "",
+    weights_from: Annotated[
+        int | None,
+        typer.Option(help="Id of a checkpoint whose weights it begins with; else its card's base."),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Launch a run; refused where preflight fails."""
-    given = {"waiver": waive, "reason": reason}
+    given = {"waiver": waive, "reason": reason, "weights_from": weights_from}
     _act(run, "launch", {key: value for key, value in given.items() if value}, as_json)
 
 
@@ -90,7 +96,18 @@ def print_run(run: dict[str, Any]) -> None:
     pairs(
         {
             key: run.get(key)
-            for key in ("id", "name", "state", "why", "step", "tokens", "config", "parent")
+            for key in (
+                "id",
+                "name",
+                "state",
+                "why",
+                "step",
+                "tokens",
+                "config",
+                "parent",
+                "from_checkpoint",
+                "takes",
+            )
         }
     )
     if run.get("attempts"):

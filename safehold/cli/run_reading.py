@@ -105,7 +105,11 @@ def _export(client: ApiClient, run: int) -> dict[str, Any]:
         "checkpoints": list(client.all("checkpoints", run=run)),
     }
 
+    own = client.get(f"runs/{run}")
 
+        "began_from": {"checkpoint": own["from_checkpoint"], "takes": own["takes"]}
+        if own["from_checkpoint"]
+        else None,
 def _print_record(found: dict[str, Any]) -> None:
     plain = ("config", "config_hash", "kind", "code_commit", "code_dirty", "image", "data_version",
              "tokenizer_digest", "mix_version", "seed")  # fmt: skip
@@ -139,3 +143,6 @@ def _print_lineage(answer: dict[str, Any]) -> None:
             for one in answer["forks"]
         )
     )
+    if origin := answer["began_from"]:
+        what = "the weights" if origin["takes"] == "weights" else "the state"
+        lines(f"It began with {what} of checkpoint {origin['checkpoint']}.", "")

@@ -20,7 +20,8 @@ A card says what a training is for before it costs anything. It has a `name`, a 
 below; as TOML, YAML 1.2 or JSON for `safehold card create FILE`, below `data` in the API. Nothing is required, since a
 card is filled in over days: 0 and `""` say "not yet known". No run of a card starts before its four agreements are
 filled in: `task_form`, `data.tokens`, `compute.devices` and `acceptance`; for every stage but pretraining
-`base_checkpoint` too. [Planning](../explanation/planning.md) says what is reckoned from the fields, and how.
+`base_checkpoint` too. A run begins with the weights of that base, and with nothing else of it
+([how to go on from a base checkpoint](../how-to/go-on-from-a-base-checkpoint.md)). [Planning](../explanation/planning.md) says what is reckoned from the fields, and how.
 
 An acceptance metric has `metric`, `split` (default `validation`), `comparator` (`<=`, `<`, `>=`, `>`; default `<=`) and
 `threshold`. `run.log_eval(metric, split, value)` logs it; `val`, `valid` and `eval` are read as `validation` too. The

@@ -103,9 +103,9 @@ def make_checkpoint(*, state: str = "verified", step: int = 100, **changes: Any)
     return checkpoint
 
 
-def begin(attempt: Attempt, checkpoint: Checkpoint) -> None:
+def begin(attempt: Attempt, checkpoint: Checkpoint, takes: str = "state") -> None:
     """Record that the attempt began from the checkpoint."""
-    lineage.record_start(attempt=attempt, checkpoint=checkpoint)
+    lineage.record_start(attempt=attempt, checkpoint=checkpoint, takes=takes)
 
 
 def end(attempt: Attempt, outcome: str = "failed") -> None:

@@ -30,6 +30,8 @@ def build(spec: LaunchSpec, options: Kubernetes) -> list[Json]:
         ours["SAFEHOLD_RESUME_FROM"] = spec.resume_from
     if spec.is_fork:
         ours["SAFEHOLD_FORK"] = "1"
+    if spec.weights_from:
+        ours["SAFEHOLD_WEIGHTS_FROM"] = spec.weights_from
     made = [
         _field("SAFEHOLD_POD", "metadata.name"),
         _field("SAFEHOLD_NODE", "spec.nodeName"),

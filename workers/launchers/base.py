@@ -84,6 +84,7 @@ class Observation:
 class LaunchSpec:
     """All that a launcher needs to start one attempt; `token` is a secret and never logged.
 
+    `resume_from` names a checkpoint whose whole state is restored, `weights_from` one whose weights alone are; at most one.
     `asked_at` (seconds since the epoch) orders attempts that wait for each other; 0: whoever comes first.
     """
 
@@ -100,6 +101,7 @@ class LaunchSpec:
     checkpoint_root: Path
     resume_from: str | None = None
     is_fork: bool = False
+    weights_from: str | None = None
     grace_seconds: int = 60
     asked_at: float = 0.0
 

@@ -42,6 +42,8 @@ def environment_of(folder: Path, spec: LaunchSpec, gpus: tuple[str, ...] = ()) -
         ours["SAFEHOLD_RESUME_FROM"] = spec.resume_from
     if spec.is_fork:
         ours["SAFEHOLD_FORK"] = "1"
+    if spec.weights_from:
+        ours["SAFEHOLD_WEIGHTS_FROM"] = spec.weights_from
     if gpus:
         ours["CUDA_VISIBLE_DEVICES"] = ",".join(gpus)
     return passed_on(os.environ) | {"OMP_NUM_THREADS": "1"} | dict(spec.env) | ours

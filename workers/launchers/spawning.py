@@ -70,7 +70,7 @@ def _write(folder: Folder, spec: LaunchSpec) -> None:
     public = {
         "name": spec.name, "run_id": spec.run_id, "attempt": spec.attempt,
         "command": list(spec.command), "devices": spec.devices,
-        "resume_from": spec.resume_from, "machine": processes.machine_id(),
+        "resume_from": spec.resume_from, "weights_from": spec.weights_from, "machine": processes.machine_id(),
     }  # fmt: skip
     folder.write("spec.json", json.dumps(public))
 

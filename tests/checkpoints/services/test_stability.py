@@ -101,3 +101,12 @@ def test_without_any_loss_it_stays_verified():
     log(checkpoint.attempt, calm(1, 200), name="lr")
     assert stability.judge_verified() == 0
     assert state_of(checkpoint) == State.VERIFIED
+
+
+def test_a_run_that_took_its_weights_alone_says_nothing_of_it():
+    checkpoint = make_checkpoint(step=100)
+    end(checkpoint.attempt)
+    begin(other := make_attempt(), checkpoint, takes="weights")
+    log(other, calm(101, 200))
+    assert stability.judge_verified() == 0
+    assert state_of(checkpoint) == State.VERIFIED

@@ -7,9 +7,8 @@ import pytest
 
 from controlplane.common.errors import Invalid
 from controlplane.common.models import Project, Role, User
-from runs import run_forecast
 from runs.models import Card, Run
-from runs.services import agreements, attempts, cards, runs
+from runs.services import agreements, attempts, base_fit, cards, runs
 from tests.factories import (
     make_attempt,
     make_config,
@@ -114,7 +113,7 @@ def base_of(monkeypatch: pytest.MonkeyPatch, network: dict[str, Any], project: P
     )
     run = make_attempt(run=make_run(config=config)).run
     facts = {"id": 41, "path": "/ckpt/step-9", "run": run.pk, "step": 9}
-    monkeypatch.setattr(agreements.resume_points, "find", lambda *_args, **_more: facts)
+    monkeypatch.setattr(base_fit.resume_points, "find", lambda *_args, **_more: facts)
     return 41
 
 
@@ -147,16 +146,6 @@ def test_a_config_of_another_architecture_does_not_start(
     with pytest.raises(Invalid) as told:
         runs.request_launch(run=other, user=user)
     assert told.value.extra["findings"][0]["code"] == "CARD-7.architecture"
-
-
-def test_a_run_that_began_elsewhere_tells_of_the_base_it_missed(
-    user: User, project: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    base = base_of(monkeypatch, AGREED["network"], project)
-    run = run_of(make_card(user, project, stage="sft", base_checkpoint=base))
-    assert run_forecast.missed_base(run) == base
-    run.start_checkpoint = {"id": base, "path": "/ckpt/step-9", "run": run.pk, "step": 9}
-    assert run_forecast.missed_base(run) is None
 
 
 def test_a_base_that_the_registry_does_not_have_is_refused(user: User, project: Project) -> None:

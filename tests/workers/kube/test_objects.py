@@ -120,6 +120,13 @@ def test_a_resume_and_a_fork_are_told_to_the_pod():
     assert (told["SAFEHOLD_RESUME_FROM"], told["SAFEHOLD_FORK"]) == ("/ckpt/x", "1")
 
 
+def test_the_weights_to_begin_with_are_told_to_the_pod():
+    env = pod_of(JOB_FORM.build(spec(weights_from="/ckpt/base"), options(), PLACE))
+    told = {e["name"]: e.get("value") for e in env["containers"][0]["env"]}
+    assert told["SAFEHOLD_WEIGHTS_FROM"] == "/ckpt/base"
+    assert not {"SAFEHOLD_RESUME_FROM", "SAFEHOLD_FORK"} & told.keys()
+
+
 def test_a_tombstone_occupies_the_name_and_never_runs(cluster, kube):
     stone = JOB_FORM.tombstone("safehold-r1-a2", PLACE)
     kube.create(JOB, "team", stone)
