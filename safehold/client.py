@@ -1,7 +1,7 @@
 """The thread that reports: sends the journal, keeps the heartbeat, brings commands.
 
-Nothing here raises into training or makes it wait. The thread looks at the journal a few times a
-second instead of being woken, so a log call costs the training thread nothing but its write.
+Nothing here raises into training or makes it wait. A record after a quiet moment wakes the thread and
+goes at once; those that follow wait for the next message, so a log call costs little but its write.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from collections.abc import Callable
 from safehold import wire
 from safehold.commands import Inbox
 from safehold.journal import Journal, Reader
+from safehold.pacing import Pace
 from safehold.sending import MOST_RECORDS, Sender
 from safehold.transport import Denied, Transport, Unreachable, wait_seconds
 
@@ -51,6 +52,7 @@ class Client:
         self._heartbeat = heartbeat
         self._sender = Sender(Reader(journal.folder), transport)
         self._flush_seconds = flush_seconds
+        self._pace = Pace(flush_seconds)
         every = HEARTBEAT_SECONDS if journal.rank == 0 else OTHER_RANKS_HEARTBEAT_SECONDS
         self._heartbeat_seconds = heartbeat_seconds or every
         self._last_sent_at = 0.0
@@ -80,6 +82,7 @@ class Client:
             return False
         self._deadline = time.monotonic() + timeout_seconds
         self._closing.set()
+        self._journal.has_news.set()
         if self._thread.is_alive():
             self._thread.join(timeout_seconds + 1.0)
         if not self._thread.is_alive():
@@ -87,7 +90,8 @@ class Client:
         return self._all_sent()
 
     def _run(self) -> None:
-        while not self._closing.wait(self._flush_seconds if self._near() else 0.0):
+        while not self._closing.is_set():
+            self._rest()
             self._guarded_turn()
         while time.monotonic() < self._deadline and not self._is_denied():
             self._retry_at = 0.0
@@ -95,6 +99,16 @@ class Client:
             if self._all_sent() and not self.failures and not self.inbox.reports():
                 return
             time.sleep(0.5 if self.failures else 0.0)
+
+    def _rest(self) -> None:
+        """Wait until there is something to send, but look a few times a second: not all news is a record."""
+        if self.failures or self.denied:
+            self._closing.wait(self._flush_seconds)
+        elif self._near():
+            self._closing.wait(self._pace.pause(time.monotonic()))
+            if self._all_sent():
+                self._journal.has_news.wait(self._flush_seconds)
+        self._journal.has_news.clear()
 
     def _guarded_turn(self, *, last: bool = False) -> None:
         try:
@@ -116,6 +130,7 @@ class Client:
         news = self._journal.last_seq > self._sender.acked or reports
         if not (news or last or self._beat_due(now, beat.phase)):
             return
+        self._pace.take(now)
         upto = self._journal.sync()
         ack = self._sender.send(upto=upto, heartbeat=beat, applied=reports)
         self._last_sent_at, self._last_phase = now, beat.phase
@@ -146,8 +161,7 @@ class Client:
 
     def _near(self) -> bool:
         """Say whether what is left fits into one batch; if not, there is no reason to wait."""
-        behind = self._journal.last_seq - self._sender.acked
-        return behind < MOST_RECORDS or self.failures > 0 or bool(self.denied)
+        return self._journal.last_seq - self._sender.acked < MOST_RECORDS
 
     def _all_sent(self) -> bool:
         return self._sender.acked >= self._journal.last_seq

@@ -39,6 +39,7 @@ class Journal:
         id: 32 hexadecimal digits.
         last_seq: Number of the last record.
         num_dropped: Records that found no room.
+        has_news: Set by each record; whoever sends waits for it and clears it.
         pid: Of the process that may write; a forked copy writes nothing.
     """
 
@@ -56,6 +57,7 @@ class Journal:
         self.folder.mkdir(parents=True)
         self.last_seq = 0
         self.num_dropped = 0
+        self.has_news = threading.Event()
         self._claim: Claim | None = claim(self.folder)
         self._limit_bytes = limit_bytes
         self._segment_bytes = segment_bytes
@@ -169,6 +171,8 @@ class Journal:
         except OSError as error:
             return self._refuse(str(error))
         self.last_seq += 1
+        if not self.has_news.is_set():  # setting it anew would cost a lock each time
+            self.has_news.set()
         return self.last_seq
 
     def _put(self, data: bytes) -> None:
