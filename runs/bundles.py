@@ -15,6 +15,29 @@ MAX_ITEMS = 200
 
 
 @dataclass(frozen=True, slots=True)
+class Records:
+    """What was stored of one journal.
+
+    Attributes:
+        attempt: Number of the attempt.
+        payload: The batch in its packed form where at hand; otherwise it is packed when it is sent.
+        is_too_large: Only its numbers are told.
+    """
+
+    attempt: int
+    batch: Batch
+    payload: bytes | None = None
+    is_too_large: bool = False
+
+
+def records_of(attempt: int, batch: Batch, payload: bytes | None = None) -> Records:
+    """Return what is told of a batch, and nothing that is not worth holding until then."""
+    if batch.num_points * 8 <= MAX_BODY_BYTES:
+        return Records(attempt, batch, payload)
+    return Records(attempt, replace(_records(batch), columns=()), is_too_large=True)
+
+
+@dataclass(frozen=True, slots=True)
 class Note:
     """Something that happened: the kind, and what is told of it."""
 
@@ -37,11 +60,6 @@ def bundle(message_type: str, notes: Sequence[Note]) -> dict[str, Any]:
     return message
 
 
-def without_records(batch: Batch) -> Batch:
-    """Return a batch that only tells its numbers: it is too large to be sent, and not worth holding."""
-    return replace(batch, columns=(), events=(), heartbeat=None, applied=(), refused=())
-
-
 def _rows(notes: Iterable[Note]) -> dict[str, dict[str, Any]]:
     rows: dict[str, dict[str, Any]] = {}
     for note in notes:
@@ -50,14 +68,14 @@ def _rows(notes: Iterable[Note]) -> dict[str, dict[str, Any]]:
     return rows
 
 
-def _parts(metrics: Iterable[tuple[int, Batch, bytes | None]]) -> list[list[Any]]:
+def _parts(metrics: Iterable[Records]) -> list[list[Any]]:
     """Return [attempt, rank, journal, first_seq, last_seq, packed records or None] of each batch."""
     parts: list[list[Any]] = []
     room = MAX_BODY_BYTES
-    for attempt, batch, payload in metrics:
-        body = None
-        if batch.columns and room > 0:
-            body = payload or encode(_records(batch))
+    for records in metrics:
+        attempt, batch, body = records.attempt, records.batch, None
+        if batch.n and not records.is_too_large and room > 0:
+            body = records.payload or encode(_records(batch))
             room -= len(body)
         if room <= 0:
             body = None

@@ -5,7 +5,9 @@ and what waits for it stays bounded: beyond the bound it is told to ask the serv
 """
 
 import asyncio
+import random
 import time
+from collections.abc import Mapping
 from typing import Any
 
 import orjson
@@ -16,10 +18,10 @@ from controlplane.common import access as rights
 from controlplane.common import sign_ins
 from controlplane.common.errors import SafeholdError
 from controlplane.common.rights import READ
-from runs import access, live
+from runs import access, feeds, live
 from runs.watching import RunWatch
+from safehold.pacing import Pace
 
-# Twice that of the bundles, so that a point waits for one turn, not for two.
 PACE_SECONDS = 0.1
 ROW_PACE_SECONDS = 0.5
 # A subscription names so many metrics at most; the page has fewer panels.
@@ -31,15 +33,26 @@ RECHECK_SECONDS = 30.0
 
 
 class PacedConsumer(AsyncWebsocketConsumer):
-    """Sends what `take()` gives, no more often than the pace; `poke()` says that there is something."""
+    """Keeps what its group is told and sends it, no more often than the pace."""
 
+    # Channels' own subscription for each socket is not used; see runs.feeds.
+    channel_layer_alias = "none"
     group = ""
     project_id = 0
     pace_seconds = PACE_SECONDS
 
+    async def __call__(self, *given: Any) -> None:
+        """Serve the socket; however it ends, it takes no messages afterwards."""
+        self._tasks: list[asyncio.Task[None]] = []
+        try:
+            await super().__call__(*given)
+        finally:
+            for task in self._tasks:
+                task.cancel()
+            await feeds.leave(self.group, self.take_in)
+
     async def connect(self) -> None:
         self._poked = asyncio.Event()
-        self._tasks: list[asyncio.Task[None]] = []
         try:
             await database_sync_to_async(self.check)()
         except SafeholdError:
@@ -47,34 +60,35 @@ class PacedConsumer(AsyncWebsocketConsumer):
             await self.accept()
             await self.close(code=CLOSED_FORBIDDEN if is_known else CLOSED_SIGNED_OUT)
             return
-        await self.channel_layer.group_add(self.group, self.channel_name)
+        await feeds.follow(self.group, self.take_in)
         await self.accept()
         self._tasks = [
             asyncio.create_task(each) for each in (self._send_paced(), self._check_again())
         ]
 
-    async def disconnect(self, code: int) -> None:
-        for task in self._tasks:
-            task.cancel()
-        if self._tasks:
-            await self.channel_layer.group_discard(self.group, self.channel_name)
-
     def check(self) -> None:
         """Name the group and the project; raise where the person may not see it. Runs in a thread."""
+        raise NotImplementedError
+
+    def add(self, message: Mapping[str, Any]) -> None:
+        """Keep what a message of the group brings."""
         raise NotImplementedError
 
     def take(self) -> list[dict[str, Any]]:
         """Return the messages that are due and forget them."""
         raise NotImplementedError
 
-    def poke(self) -> None:
+    def take_in(self, message: Mapping[str, Any]) -> None:
+        """Take a message of the group."""
+        self.add(message)
         self._poked.set()
 
     async def _check_again(self) -> None:
         """Close the socket, with the reason, once its person may no longer look."""
         code = 0
         while not code:
-            await asyncio.sleep(RECHECK_SECONDS)
+            # Pages that came back together shall not all ask at once.
+            await asyncio.sleep(RECHECK_SECONDS * random.uniform(0.5, 1.0))
             code = await database_sync_to_async(self._why_closed)()
         await self.close(code=code)
 
@@ -85,13 +99,16 @@ class PacedConsumer(AsyncWebsocketConsumer):
         return 0 if rights.may(user, self.project_id, READ) else CLOSED_FORBIDDEN
 
     async def _send_paced(self) -> None:
+        pace = Pace(self.pace_seconds, most=round(1 / self.pace_seconds))
         while True:
             await self._poked.wait()
+            if pause := pace.pause(time.monotonic()):
+                await asyncio.sleep(pause)
             self._poked.clear()
-            begun = time.monotonic()
-            for message in self.take():
+            if messages := self.take():
+                pace.take(time.monotonic())
+            for message in messages:
                 await self.send(text_data=orjson.dumps(message).decode())
-            await asyncio.sleep(max(0.0, begun + self.pace_seconds - time.monotonic()))
 
 
 class RunConsumer(PacedConsumer):
@@ -116,9 +133,8 @@ class RunConsumer(PacedConsumer):
             return
         self.watch.names = frozenset(name for name in names if isinstance(name, str))
 
-    async def run_bundle(self, message: dict[str, Any]) -> None:
+    def add(self, message: Mapping[str, Any]) -> None:
         self.watch.add(message)
-        self.poke()
 
 
 class ProjectConsumer(PacedConsumer):
@@ -136,7 +152,6 @@ class ProjectConsumer(PacedConsumer):
         rows, self.rows = self.rows, {}
         return [{"kind": "rows", "rows": rows}] if rows else []
 
-    async def project_bundle(self, message: dict[str, Any]) -> None:
+    def add(self, message: Mapping[str, Any]) -> None:
         for run_id, row in message["rows"].items():
             self.rows.setdefault(run_id, {}).update(row)
-        self.poke()

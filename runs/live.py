@@ -6,13 +6,16 @@ second and run, so that a burst of messages becomes a few, and a broker that han
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 from runs.broadcast import broadcaster
-from runs.bundles import MAX_BODY_BYTES, Note, without_records
+from runs.bundles import Note, records_of
 from safehold.wire import Batch
 
 RUN_BUNDLES_PER_SECOND = 20
+# A page that lacks one of them draws all anew, so it need not hear of every one.
+MAX_NEW_NAMES = 200
 ROW_BUNDLES_PER_SECOND = 2
 
 
@@ -47,10 +50,13 @@ def publish_batch(run_id: int, attempt: int, new: Batch, payload: bytes | None =
         new: What was stored.
         payload: Its packed form where at hand; otherwise it is packed when it is sent.
     """
-    if new.num_points * 8 > MAX_BODY_BYTES:
-        new, payload = without_records(new), None
-    note = Note("metrics", (attempt, new, payload))
+    note = Note("metrics", records_of(attempt, new, payload))
     broadcaster.put(run_group(run_id), "run.bundle", note, 1 / RUN_BUNDLES_PER_SECOND)
+
+
+def publish_names(run_id: int, names: Collection[str]) -> None:
+    """Tell the open pages of a run which metrics are perhaps new, so that they make room for them."""
+    publish(run_id, "names", {"names": sorted(names)[:MAX_NEW_NAMES]})
 
 
 def publish_row(project_id: int, run_id: int, row: dict[str, Any]) -> None:

@@ -7,6 +7,7 @@ lost on the way, and the page is told to ask the server; so it is when a bundle 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,8 @@ from runs.metricstore import tail
 from runs.metricstore.curve import exact, spoken
 from safehold.wire import Batch, Column
 
+# Viewers of a run ask for the same: its newest bundles are taken apart once for all of them.
+_KEPT = 16
 # Points that may wait for a slow browser; a chart shows a thousand.
 MAX_POINTS = 20_000
 MAX_ITEMS = 200
@@ -73,21 +76,29 @@ class RunWatch:
         if body is None:
             self._must_reload = True
         elif not self._must_reload:
-            self._add_records(key, tail.decoded(body), last)
+            self._add_records(*_part(key, body, self.names, last))
 
-    def _add_records(self, key: Journal, batch: Batch, last: int) -> None:
-        columns = [column for column in batch.columns if column.name in self.names]
-        self._num_points += sum(column.num_points for column in columns)
+    def _add_records(self, num_points: int, part: dict[str, Any]) -> None:
+        self._num_points += num_points
         if self._num_points > MAX_POINTS:
             self._must_reload = True
             self._parts = []
-        elif columns:
-            self._parts.append(_part(key, batch, columns, last))
+        elif num_points:
+            self._parts.append(part)
 
 
-def _part(key: Journal, batch: Batch, columns: list[Column], last: int) -> dict[str, Any]:
+@lru_cache(_KEPT)
+def _part(
+    key: Journal, body: bytes, names: frozenset[str], last: int
+) -> tuple[int, dict[str, Any]]:
+    """Return how many points of packed records were chosen, and them as a page reads them; not to be changed."""
     attempt, rank, journal = key
-    return {
+    batch = _decoded(body)
+    columns = [column for column in batch.columns if column.name in names]
+    num_points = sum(column.num_points for column in columns)
+    if not 0 < num_points <= MAX_POINTS:
+        return num_points, {}
+    return num_points, {
         "attempt": attempt,
         "rank": rank,
         "journal": journal,
@@ -97,6 +108,11 @@ def _part(key: Journal, batch: Batch, columns: list[Column], last: int) -> dict[
         "times": batch.times.tolist(),
         "columns": {column.name: _column(column) for column in columns},
     }
+
+
+@lru_cache(_KEPT)
+def _decoded(body: bytes) -> Batch:
+    return tail.decoded(body)
 
 
 def _column(column: Column) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -102,7 +103,7 @@ def _store_with_care(sender: Sender, batch: Batch, told: Told, now: datetime) ->
         reports.keep(sender=sender, batch=new, told=told, now=now)
         _follow(sender, told, reply)
     sender.known |= names
-    _told_others(sender, new, told, None)
+    _told_others(sender, new, told, None, {name for _, name in names})
     return Result(_ack(acked, new, now, _still_pending(sender, batch, reply)), new)
 
 
@@ -148,7 +149,13 @@ def _still_pending(sender: Sender, batch: Batch, reply: Reply) -> tuple[Command,
     return tuple(command for command in reply.commands if command.id not in done)
 
 
-def _told_others(sender: Sender, new: Batch, told: Told, payload: bytes | None) -> None:
+def _told_others(
+    sender: Sender,
+    new: Batch,
+    told: Told,
+    payload: bytes | None,
+    new_names: Collection[str] = (),
+) -> None:
     if new.n:
         compaction.noticed(sender.attempt_id, new)
     row = {
@@ -159,6 +166,8 @@ def _told_others(sender: Sender, new: Batch, told: Told, payload: bytes | None) 
         {} if sender.is_over else {key: value for key, value in row.items() if value is not None}
     )
     transaction.on_commit(partial(live.publish_batch, sender.run_id, sender.number, new, payload))
+    if new_names:
+        transaction.on_commit(partial(live.publish_names, sender.run_id, new_names))
     transaction.on_commit(partial(live.publish_row, sender.project_id, sender.run_id, known))
 
 

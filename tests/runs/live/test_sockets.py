@@ -111,6 +111,19 @@ def test_a_stored_batch_reaches_those_who_chose_its_metric(run: Run, viewer: Use
     assert list(part["columns"]) == ["train/loss"]
 
 
+def test_a_metric_that_is_new_is_told_before_it_was_chosen(run: Run, viewer: User) -> None:
+    attempt = make_attempt(run=run, state="running")
+
+    async def story() -> list[dict[str, Any]]:
+        page = await watching(f"/ws/runs/{run.pk}/", viewer, [])
+        await in_thread(store_batch, attempt=attempt, batch=make_batch(3, name="val/loss"))
+        found = await received(page, lambda message: message["kind"] == "names")
+        await page.close()
+        return found
+
+    assert asyncio.run(story())[-1]["items"] == [{"names": ["val/loss"]}]
+
+
 def test_lists_hear_of_changed_rows(run: Run, viewer: User) -> None:
     attempt = make_attempt(run=run, state="running")
 

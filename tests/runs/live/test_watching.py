@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from runs.bundles import Note, bundle, without_records
+from runs.bundles import MAX_BODY_BYTES, Note, bundle, records_of
 from runs.watching import MAX_POINTS, RunWatch
 from safehold import wire
 from tests.runs.ingest.posting import make_batch
@@ -19,7 +19,7 @@ def watch() -> RunWatch:
 
 
 def told(*batches: wire.Batch) -> dict[str, Any]:
-    return bundle("run.bundle", [Note("metrics", (2, batch, None)) for batch in batches])
+    return bundle("run.bundle", [Note("metrics", records_of(2, batch)) for batch in batches])
 
 
 def kinds(watch: RunWatch) -> list[str]:
@@ -92,10 +92,30 @@ def test_records_that_did_not_fit_into_the_bundle_become_a_reload(watch: RunWatc
 
 
 def test_a_batch_too_large_to_be_sent_tells_only_its_numbers(watch: RunWatch) -> None:
-    watch.add(told(without_records(make_batch(5))))
+    num = MAX_BODY_BYTES // 8 + 1
+    message = told(make_batch(num))
+    assert message["parts"] == [[2, 0, make_batch(1).journal, 1, num, None]]
+    watch.add(message)
     assert kinds(watch) == ["reload"]
-    watch.add(told(make_batch(1, first_seq=6)))
+    watch.add(told(make_batch(1, first_seq=num + 1)))
     assert kinds(watch) == ["metrics"]
+
+
+def test_records_without_points_are_no_loss(watch: RunWatch) -> None:
+    """The first message of a trainer says that it has started, and nothing that a chart shows."""
+    watch.add(told(make_batch(1, columns=())))
+    assert kinds(watch) == []
+    watch.add(told(make_batch(2, first_seq=2)))
+    assert kinds(watch) == ["metrics"]
+
+
+def test_viewers_of_the_same_metrics_share_what_is_taken_apart(watch: RunWatch) -> None:
+    other = RunWatch()
+    other.names = frozenset({"train/loss"})
+    message = told(make_batch(2))
+    watch.add(message)
+    other.add(message)
+    assert watch.take()[0]["parts"][0] is other.take()[0]["parts"][0]
 
 
 def test_other_news_is_passed_on_by_kind_and_bounded(watch: RunWatch) -> None:
