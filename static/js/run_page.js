@@ -9,11 +9,13 @@ const header = document.querySelector("[data-run-header]");
 const HEADER_EVERY_MS = 1000;
 const TAB_EVERY_MS = 2000;
 const BEAT_MS = 5000; // what a lost message can cost
+const NAMES_EVERY_MS = 1000; // the ranks of a run log a name for the first time one after another
 const TABS_THAT_FOLLOW = new Set(["timeline", "attempts", "checkpoints"]);
 let part = null;
 let socket = null;
 let headerTimer = 0;
 let tabTimer = 0;
+let namesTimer = 0;
 
 function openTab() {
   part?.destroy();
@@ -47,6 +49,7 @@ function refreshTab() {
 function onMessage(message) {
   if (message.kind === "metrics" || message.kind === "reload") part?.receive?.(message);
   else if (message.kind === "log") part?.receiveLog?.(message);
+  else if (message.kind === "names") makeRoom(message.items.flatMap(({ names }) => names));
   else {
     if (message.kind !== "state") part?.receiveFlag?.();
     refreshTab();
@@ -62,12 +65,23 @@ function onOpen() {
 }
 
 // A metric that was logged for the first time needs a panel: draw the tab anew.
+function makeRoom(names) {
+  const known = new Set([...page.querySelectorAll("[data-panel]")].flatMap((panel) => JSON.parse(panel.dataset.names)));
+  if (names.every((name) => known.has(name)) || namesTimer) return;
+  drawCharts();
+  namesTimer = setTimeout(() => { namesTimer = 0; refreshHeader(); }, NAMES_EVERY_MS);
+}
+
+// What the socket did not tell, the header does.
 function lookForNewNames() {
-  const charts = page.querySelector("[data-live-charts]");
   const seen = header.querySelector("[data-num-names]")?.dataset.numNames;
-  if (charts && seen !== undefined && seen !== charts.dataset.numNames && !part?.zoom) {
-    htmx.ajax("GET", charts.dataset.tabUrl, { target: "#run-tab", swap: "innerHTML" });
-  }
+  const drawn = page.querySelector("[data-live-charts]")?.dataset.numNames;
+  if (seen !== undefined && drawn !== undefined && seen !== drawn) drawCharts();
+}
+
+function drawCharts() {
+  const charts = page.querySelector("[data-live-charts]");
+  if (charts && !part?.zoom) htmx.ajax("GET", charts.dataset.tabUrl, { target: "#run-tab", swap: "innerHTML" });
 }
 
 if (page) {

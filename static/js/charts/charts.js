@@ -4,7 +4,6 @@ import { ask } from "../ask.js";
 import { Figure } from "./figure.js";
 import { lasting, scaled } from "./values.js";
 
-const DRAW_EVERY_MS = 100;
 const REFETCH_WAIT_MS = 300; // several gaps in a row cost one request
 const SETTINGS_KEY = "safehold.charts";
 
@@ -74,15 +73,24 @@ export class Charts {
     this.figures.forEach((figure) => figure.destroy());
   }
 
+  // At the next frame; where drawing takes long the page rests for as long in between, so that it still answers.
   redraw() {
     if (this.isDirty) return;
     this.isDirty = true;
-    const wait = Math.max(0, DRAW_EVERY_MS - (performance.now() - (this.drawnAt ?? -DRAW_EVERY_MS)));
-    setTimeout(() => requestAnimationFrame(() => {
+    const rest = (this.restedAt ?? 0) - performance.now();
+    if (rest > 0) setTimeout(() => this.#drawNext(), rest);
+    else this.#drawNext();
+  }
+
+  #drawNext() {
+    requestAnimationFrame(() => {
+      const begun = performance.now();
       this.isDirty = false;
-      this.drawnAt = performance.now();
-      if (!this.isGone) this.figures.forEach((figure) => figure.draw());
-    }), wait);
+      if (this.isGone) return;
+      this.figures.forEach((figure) => figure.draw());
+      // uPlot itself draws in a microtask.
+      queueMicrotask(() => { this.restedAt = 2 * performance.now() - begun; });
+    });
   }
 
   async fetch(figures) {

@@ -3,7 +3,7 @@ import { colour } from "./colours.js";
 import { flagsPlugin } from "./flags.js";
 import { lines } from "./lines.js";
 import { marksPlugin } from "./marks.js";
-import { formatter, lasting, scaled } from "./values.js";
+import { formatter, logTicks, ticks } from "./values.js";
 
 const HEIGHT = 196;
 
@@ -59,7 +59,8 @@ export class Figure {
   #options() {
     const { settings } = this.page;
     const isTime = this.page.axis === "time" && this.page.isClock;
-    const split = this.page.axis === "time" ? (value) => lasting(value / 1000) : scaled;
+    const along = (u, splits) => (this.page.axis === "time" ? ticks(splits.map((value) => value / 1000), "seconds") : ticks(splits));
+    const up = settings.isLog ? logTicks : ticks;
     const axis = { stroke: colour("--chart-axis"), font: "11px system-ui, sans-serif", grid: { stroke: colour("--chart-grid"), width: 1 }, ticks: { show: false } };
     return {
       width: this.canvas.clientWidth || 320,
@@ -75,8 +76,8 @@ export class Figure {
       },
       scales: { x: { time: isTime }, y: { distr: settings.isLog ? 3 : 1, range: settings.isLog ? paddedLog : padded } },
       axes: [
-        isTime ? { ...axis, size: 28 } : { ...axis, size: 28, space: 70, values: (u, splits) => splits.map(split) },
-        { ...axis, size: 52, space: 34, ...steps(this.element.dataset.unit), values: (u, splits) => splits.map((value) => (value === null ? "" : this.format(value))) },
+        isTime ? { ...axis, size: 28 } : { ...axis, size: 28, space: 70, values: along },
+        { ...axis, size: 52, space: 34, ...steps(this.element.dataset.unit), values: (u, splits) => up(splits, this.element.dataset.unit) },
       ],
       series: [{}, ...this.drawn.styles.map(({ stroke, width, dash }) => ({ stroke, width, dash, points: { size: 3.5 } }))],
       plugins: [

@@ -4,6 +4,7 @@ import { Charts } from "./charts.js";
 import { Store } from "./store.js";
 import { lineLook } from "./looks.js";
 
+const MOST_HELD = 1000; // messages while the server is asked; beyond that it is asked again
 const THIN_AFTER = 3000; // points appended since the last answer: time to ask for a thinned curve
 const FLAGS_WAIT_MS = 1000; // a checkpoint tells of itself several times in a row
 
@@ -14,6 +15,8 @@ export class LiveCharts extends Charts {
     this.points = 1000; // about one a pixel of the widest panel
     this.isClock = true;
     this.store = new Store();
+    this.numAsked = 0;
+    this.meanwhile = []; // messages since the oldest question that is not answered yet
     this.noted = [];
     this.#fetchFlags();
   }
@@ -25,9 +28,19 @@ export class LiveCharts extends Charts {
   // From the socket: {"kind": "metrics"} or {"kind": "reload"}.
   receive(message) {
     if (message.kind === "reload") { this.refetch(); return; }
-    if (this.zoom || this.store.axis === null) return;
-    if (!this.store.append(message) || this.store.numAppended > THIN_AFTER) this.refetch();
+    if (this.zoom) return;
+    if (this.numAsked > 0 && this.meanwhile.push(message) > MOST_HELD) { this.meanwhile = []; this.refetch(); }
+    if (this.store.axis === null) return;
+    const isWhole = this.store.append(message) || this.numAsked > 0;
+    if (!isWhole || this.store.numAppended > THIN_AFTER) this.refetch();
     this.redraw();
+  }
+
+  // What comes while the server is asked is not in its answer, and continues it.
+  async fetch(figures) {
+    this.numAsked += 1;
+    await super.fetch(figures).finally(() => { this.numAsked -= 1; });
+    if (this.numAsked === 0) this.meanwhile = [];
   }
 
   // From the socket: a checkpoint or an event.
@@ -63,6 +76,7 @@ export class LiveCharts extends Charts {
     if (isFresh) this.store = new Store();
     if (isWhole) this.store.numAppended = 0;
     this.store.take(names, answer);
+    if (!this.meanwhile.every((message) => this.store.append(message, names))) this.refetch();
   }
 
   destroy() {

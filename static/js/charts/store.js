@@ -27,13 +27,13 @@ export class Store {
   }
 
   // Returns false where the message does not simply continue what is held: ask the server again.
-  append(message) {
-    return message.parts.map((part) => this.#appendPart(part)).every(Boolean);
+  append(message, names = null) {
+    return message.parts.map((part) => this.#appendPart(part, names)).every(Boolean);
   }
 
-  #appendPart(part) {
+  #appendPart(part, names) {
     const xs = { tokens: part.tokens, step: part.steps, time: part.times }[this.axis];
-    return Object.entries(part.columns).map(([name, column]) => {
+    return Object.entries(part.columns).filter(([name]) => names?.includes(name) ?? true).map(([name, column]) => {
       const held = this.series.get(name);
       if (!held) return false;
       if (part.last_seq <= (held.journals[part.journal] ?? 0)) return true;
