@@ -4,18 +4,22 @@ Objects stay plain JSON. The client's typed answers drop fields that it does not
 than the request for a list of many pods.
 """
 
+from __future__ import annotations
+
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlencode
 
 import urllib3
-from kubernetes import client
 
 from workers.kube import errors
 from workers.kube.connecting import Credentials, connect
 from workers.kube.kinds import Kind
+
+if TYPE_CHECKING:
+    from kubernetes import client
 
 Json = dict[str, Any]
 # Every request has a bound: a stopping API server keeps connections open for a minute without a word.
@@ -237,13 +241,13 @@ class Kube:
                 method, url, headers=request[2], body=request[3],
                 _request_timeout=(CONNECT_SECONDS, read_seconds),
             ).response  # fmt: skip
-        except (urllib3.exceptions.HTTPError, OSError, client.ApiException) as error:
+        except (urllib3.exceptions.HTTPError, OSError, errors.api_exception()) as error:
             raise errors.from_exception(error, what) from error
         if not 200 <= answer.status <= 299:
             text = _text(answer, what)
             found = {key.lower(): value for key, value in answer.headers.items()}
             raise errors.from_answer(answer.status, text, found, what)
-        return cast(urllib3.BaseHTTPResponse, answer)
+        return cast("urllib3.BaseHTTPResponse", answer)
 
 
 def _text(answer: urllib3.BaseHTTPResponse, what: str) -> str:

@@ -1,12 +1,18 @@
-"""From the credentials of a cluster to a client of its API server."""
+"""From the credentials of a cluster to a client of its API server.
+
+The client is imported on first use: its thousand models take as long as all the rest of a process that has no cluster.
+"""
+
+from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
-
-from kubernetes import client, config
+from typing import TYPE_CHECKING, Any
 
 from workers.kube import errors
+
+if TYPE_CHECKING:
+    from kubernetes import client
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,6 +33,8 @@ def connect(credentials: Credentials) -> client.ApiClient:
     Raises:
         KubeError: The credentials cannot be read.
     """
+    from kubernetes import client, config
+
     settings = client.Configuration()
     load_from: Any = config
     loaders: list[tuple[bool, Callable[[], None]]] = [

@@ -8,7 +8,6 @@ import re
 from typing import Any
 
 import urllib3
-from kubernetes.client.exceptions import ApiException
 
 from workers.launchers.base import LauncherError
 
@@ -99,12 +98,19 @@ def from_answer(status: int, body: str, headers: dict[str, str], what: str) -> K
     )
 
 
+def api_exception() -> type[Any]:
+    """Return the client's own error, which is imported with the client on first use."""
+    from kubernetes.client.exceptions import ApiException
+
+    return ApiException
+
+
 def from_exception(error: Exception, what: str) -> KubeError:
     """Return the error for a request that got no answer.
 
     urllib3 raises its own errors when a connection is refused (nothing was sent) or breaks (it may have been).
     """
-    if isinstance(error, ApiException) and error.status:
+    if isinstance(error, api_exception()) and error.status:
         headers = {str(key).lower(): str(value) for key, value in (error.headers or {}).items()}
         return from_answer(int(error.status), str(error.body or ""), headers, what)
     was_sent = not isinstance(_root(error), urllib3.exceptions.NewConnectionError)
