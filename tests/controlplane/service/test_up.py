@@ -71,37 +71,42 @@ class Up:
             return 0
 
 
-@pytest.fixture
-def up(tmp_path: Path) -> Iterator[Up]:
-    yield from running(tmp_path)
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FakeCluster]:
+    """A cluster that KUBECONFIG names."""
+    fake = FakeCluster(nodes=1, gpus=1).start()
+    with pytest.MonkeyPatch.context() as patch:
+        path = fake.kubeconfig(tmp_path_factory.mktemp("cluster") / "kubeconfig")
+        patch.setenv("KUBECONFIG", str(path))
+        yield fake
+    fake.stop()
 
 
 @pytest.fixture(scope="module")
-def shared_up(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
-    yield from running(tmp_path_factory.mktemp("shared"))
-
-
-def running(place: Path) -> Iterator[Up]:
-    service = Up(place / "home", free_port()).start()
+def up(tmp_path_factory: pytest.TempPathFactory, cluster: FakeCluster) -> Iterator[Up]:
+    """The service that the tests below live through, from its first start to its clean end."""
+    service = Up(tmp_path_factory.mktemp("up") / "home", free_port()).start()
     yield service
     service.process.kill()
     service.process.wait()
 
 
-def test_first_start_gives_address_and_passwords_and_a_clean_end(up: Up):
+def test_the_first_start_gives_address_and_passwords(up: Up) -> None:
     assert up.readiness() == 200
     assert f"http://127.0.0.1:{up.port}" in up.words()
     assert len(re.findall(r"sign in as \w+ +password \S+", up.words())) == 3
-    up.process.send_signal(signal.SIGINT)
-    assert up.process.wait(60) == 0
-    assert up.words().endswith("Stopped.\n")
-    up.start()
-    assert "sign in as" not in up.words()
-    assert str(up.home / "credentials") in up.words()
 
 
-def test_a_second_up_says_so_and_a_taken_port_is_named(shared_up: Up, tmp_path: Path):
-    up = shared_up
+def test_the_cluster_of_kubeconfig_is_registered_and_followed(up: Up, cluster: FakeCluster) -> None:
+    assert "cluster fake is registered from KUBECONFIG" in up.words()
+    log = up.home / "logs" / "watcher.log"
+    wait_until(
+        lambda: any(request.query.get("watch") for request in cluster.server.requests),
+        60, lambda: f"nobody watches: {log.read_text()[-2000:]}",
+    )  # fmt: skip
+
+
+def test_a_second_up_says_so_and_a_taken_port_is_named(up: Up, tmp_path: Path) -> None:
     second = up.again(free_port())
     assert second.returncode == 0
     assert f"already running at http://127.0.0.1:{up.port}" in second.stdout
@@ -111,8 +116,7 @@ def test_a_second_up_says_so_and_a_taken_port_is_named(shared_up: Up, tmp_path: 
     assert "PORT=" in elsewhere.stderr
 
 
-def test_killed_children_come_back(shared_up: Up):
-    up = shared_up
+def test_killed_children_come_back(up: Up) -> None:
     for marker in ("celery", "postgres", "valkey-server", "controlplane.service.web"):
         for child in psutil.Process(up.process.pid).children():
             if marker in " ".join(child.cmdline()):
@@ -122,13 +126,23 @@ def test_killed_children_come_back(shared_up: Up):
     wait_until(lambda: up.readiness() == 200, 60, up.words)
 
 
-def test_a_killed_up_leaves_no_server_and_starts_again(up: Up):
+def test_a_killed_up_leaves_no_server_and_starts_again(up: Up) -> None:
     left = up.descendants()
     up.process.kill()
     up.process.wait()
     wait_until(lambda: not [p for p in left if is_alive(p)], 60, lambda: str(left))
     up.start()
     assert up.readiness() == 200
+    assert "sign in as" not in up.words()
+    assert str(up.home / "credentials") in up.words()
+
+
+def test_an_interrupt_ends_it_cleanly(up: Up) -> None:
+    left = up.descendants()
+    up.process.send_signal(signal.SIGINT)
+    assert up.process.wait(60) == 0
+    assert up.words().endswith("Stopped.\n")
+    assert not [p for p in left if is_alive(p)]
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
@@ -157,21 +171,3 @@ def is_alive(process: psutil.Process) -> bool:
         return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:
         return False
-
-
-@pytest.fixture
-def cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeCluster]:
-    """A cluster that KUBECONFIG names."""
-    fake = FakeCluster(nodes=1, gpus=1).start()
-    monkeypatch.setenv("KUBECONFIG", str(fake.kubeconfig(tmp_path / "kubeconfig")))
-    yield fake
-    fake.stop()
-
-
-def test_the_cluster_of_kubeconfig_is_registered_and_followed(cluster: FakeCluster, up: Up) -> None:
-    assert "cluster fake is registered from KUBECONFIG" in up.words()
-    log = up.home / "logs" / "watcher.log"
-    wait_until(
-        lambda: any(request.query.get("watch") for request in cluster.server.requests),
-        60, lambda: f"nobody watches: {log.read_text()[-2000:]}",
-    )  # fmt: skip
