@@ -84,12 +84,12 @@ class AttemptOut(Output):
     last_seen_at: datetime | None
     contact_lost_since: datetime | None
     from_checkpoint: int | None
-
-
-class RunOut(Output):
     takes: str | None = Field(
         description="Of that checkpoint: `state`, everything, or `weights` alone; null without one."
     )
+
+
+class RunOut(Output):
     """A run as a list shows it."""
 
     id: int
@@ -110,12 +110,12 @@ class RunOut(Output):
     card: int | None
     parent: int | None
     from_checkpoint: int | None
-    checkpoint_step: int | None
-    checkpoint_state: str
-    launcher: str
     takes: str | None = Field(
         description="Of that checkpoint: `state`, everything, or `weights` alone; null without one."
     )
+    checkpoint_step: int | None
+    checkpoint_state: str
+    launcher: str
     num_devices: int
     group: str
     tags: list[str]

@@ -74,8 +74,8 @@ def launch(
         report: What `gate` just returned for this config and launcher; asked anew when left out.
         reason: Why more than one variable changes, where nobody said so yet.
         waiver: Why an experiment may start in spite of what failed; kept with the name.
-
         weights_from: A checkpoint whose weights it begins with, instead of those of its card's base.
+
     Raises:
         Invalid: A check failed (`findings` says which, `fields` at which field), or a reason is missing.
         Conflict: Preflight is still reading the data.

@@ -90,7 +90,11 @@ def _wait(
 
 
 def _lineage(client: ApiClient, run: int) -> dict[str, Any]:
+    own = client.get(f"runs/{run}")
     return {
+        "began_from": {"checkpoint": own["from_checkpoint"], "takes": own["takes"]}
+        if own["from_checkpoint"]
+        else None,
         "checkpoints": list(client.all("checkpoints", run=run)),
         "forks": list(client.all("runs", parent=run)),
     }
@@ -105,11 +109,7 @@ def _export(client: ApiClient, run: int) -> dict[str, Any]:
         "checkpoints": list(client.all("checkpoints", run=run)),
     }
 
-    own = client.get(f"runs/{run}")
 
-        "began_from": {"checkpoint": own["from_checkpoint"], "takes": own["takes"]}
-        if own["from_checkpoint"]
-        else None,
 def _print_record(found: dict[str, Any]) -> None:
     plain = ("config", "config_hash", "kind", "code_commit", "code_dirty", "image", "data_version",
              "tokenizer_digest", "mix_version", "seed")  # fmt: skip
@@ -136,6 +136,9 @@ def _print_lineage(answer: dict[str, Any]) -> None:
         (one["id"], one["run"], one["attempt"], one["step"], one["state"], one["path"])
         for one in answer["checkpoints"]
     )
+    if origin := answer["began_from"]:
+        what = "the weights" if origin["takes"] == "weights" else "the state"
+        lines(f"It began with {what} of checkpoint {origin['checkpoint']}.", "")
     table(("checkpoint", "run", "attempt", "step", "state", "path"), rows)
     lines(
         *(
@@ -143,6 +146,3 @@ def _print_lineage(answer: dict[str, Any]) -> None:
             for one in answer["forks"]
         )
     )
-    if origin := answer["began_from"]:
-        what = "the weights" if origin["takes"] == "weights" else "the state"
-        lines(f"It began with {what} of checkpoint {origin['checkpoint']}.", "")
