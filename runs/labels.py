@@ -7,12 +7,18 @@ from django.utils.translation import gettext as _
 
 from controlplane.common.errors import Invalid
 
-NAME_LENGTH = 120
+NAME_LENGTH = 120  # of groups and saved views
+RUN_NAME_LENGTH = 200
 TAG_LENGTH = 40
 MOST_TAGS = 20
 
 
-def cleaned_name(text: str, field: str = "name") -> str:
+def cleaned_run_name(text: str) -> str:
+    """Return the name of a run; see `cleaned_name`."""
+    return cleaned_name(text, most=RUN_NAME_LENGTH)
+
+
+def cleaned_name(text: str, field: str = "name", most: int = NAME_LENGTH) -> str:
     """Return a name of one line.
 
     Raises:
@@ -23,8 +29,8 @@ def cleaned_name(text: str, field: str = "name") -> str:
         raise _invalid(
             field, _("It is one line of text, without line breaks or control characters.")
         )
-    if len(name) > NAME_LENGTH:
-        raise _invalid(field, _("It has at most %(most)s characters.") % {"most": NAME_LENGTH})
+    if len(name) > most:
+        raise _invalid(field, _("It has at most %(most)s characters.") % {"most": most})
     return name
 
 

@@ -22,7 +22,7 @@ class PilotIn(Input):
     """Which pilot."""
 
     kind: Literal["pilot", "mix_pilot"] = "pilot"
-    name: str = Field("", max_length=120, description="Default: that of the card and the word pilot.")  # fmt: skip
+    name: str = Field("", max_length=200, description="Default: that of the card and the word pilot.")  # fmt: skip
 
 
 class MixesIn(Input):

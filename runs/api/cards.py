@@ -28,7 +28,7 @@ from safehold.planning import parse_card
 
 router = Router(tags=["cards"])
 router.add_router("", card_pilots.router)
-Name = Annotated[str, Field(min_length=1, max_length=120)]
+Name = Annotated[str, Field(min_length=1, max_length=200)]
 
 
 class CardIn(Input):
@@ -65,8 +65,8 @@ class CardQuery(PageQuery):
     """Which cards."""
 
     stage: str = Field("", description="pretrain, continued, sft or preference.")
-    name: str = Field("", max_length=120, description="A part of the name.")
-    parent: int | None = Field(None, description="Pilots of this card.")
+    name: str = Field("", max_length=200, description="A part of the name.")
+    parent: Id | None = Field(None, description="Pilots of this card.")
 
 
 @router.get("", response=Page[CardOut], summary="List cards")

@@ -54,9 +54,9 @@ class LaunchIn(Input):
 class ForkIn(Input):
     """A new run that begins from a checkpoint."""
 
-    checkpoint: int
-    config: int | None = Field(None, description="The config of this run when left out.")
-    name: str = Field("", max_length=120)
+    checkpoint: Id
+    config: Id | None = Field(None, description="The config of this run when left out.")
+    name: str = Field("", max_length=200)
     launch: bool = False
     reason: str = Field("", max_length=2000, description="Why more than one variable changes.")
 
@@ -118,7 +118,7 @@ def fork(request: HttpRequest, run_id: int, body: ForkIn) -> Any:
     def make() -> dict[str, Any]:
         config = run.config if body.config is None else access.config_for(user, body.config)
         made = runs.create_run(
-            user=user, project=run.project, config=config, card=run.card, name=body.name or f"{run.name} fork"[:120],
+            user=user, project=run.project, config=config, card=run.card, name=body.name or f"{run.name} fork"[:200],
             launcher=run.launcher, parent=run, from_checkpoint=start, reason=body.reason,
         )  # fmt: skip
         if body.launch:

@@ -21,7 +21,7 @@ router = Router(tags=["runs"])
 class LabelsIn(Input):
     """What is given replaces what was; what is left out or null stays."""
 
-    name: str | None = Field(None, min_length=1, max_length=120)
+    name: str | None = Field(None, min_length=1, max_length=200)
     group: str | None = Field(None, max_length=120, description="Empty: in no group.")
     tags: list[str] | None = Field(None, description="All of them; one word each.")
     notes: str | None = Field(None, max_length=run_labels.NOTES_LENGTH)

@@ -35,9 +35,9 @@ router.add_router("", run_forecast.router)
 class RunIn(Input):
     """A new run."""
 
-    config: int
-    card: int | None = Field(None, description="The card of the config when left out.")
-    name: str = Field("", max_length=120, description="The name of the config when empty.")
+    config: Id
+    card: Id | None = Field(None, description="The card of the config when left out.")
+    name: str = Field("", max_length=200, description="The name of the config when empty.")
     launcher: str = Field(
         "", max_length=40, description="local or kubernetes:CLUSTER; that of the config when empty."
     )
@@ -48,7 +48,7 @@ class RunQuery(PageQuery):
     """Which runs, in which order."""
 
     state: Literal["active", "draft", "failed", "finished", "stopped"] | None = None
-    name: str = Field("", max_length=120, description="A part of the name.")
+    name: str = Field("", max_length=200, description="A part of the name.")
     q: str = Field(
         "", max_length=200, description="A part of name, card, config, owner or group; a tag."
     )

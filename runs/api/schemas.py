@@ -32,6 +32,9 @@ class ConfigDetailOut(ConfigOut):
 
     document: dict[str, Any]
     toml: str
+    written: str = Field(
+        description="The text it was written as, where that has comments or an order of its own."
+    )
 
 
 class ChangeOut(Output):

@@ -8,6 +8,7 @@ from typing import Any
 from runs import starts
 from runs.models import Attempt, Config, Event, PreflightReport, Run, SavedView
 from runs.run_table import RunRow, rows_of
+from runs.services import config_texts, run_labels
 from safehold import config as run_config
 
 
@@ -46,6 +47,7 @@ def config_detail_shape(config: Config) -> dict[str, Any]:
     return config_shape(config) | {
         "document": config.document,
         "toml": run_config.to_toml(config.document),
+        "written": config_texts.written_of(config),
     }
 
 

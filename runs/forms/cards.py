@@ -24,7 +24,7 @@ SPECS: tuple[FieldSpec, ...] = fields_of(CardFields)
 
 
 class CardForm(forms.Form):
-    name = forms.CharField(max_length=120)
+    name = forms.CharField(max_length=200)
     question = forms.CharField(required=False, max_length=4000)
     stage = forms.ChoiceField(choices=STAGES)
     reason = forms.CharField(required=False, max_length=400)

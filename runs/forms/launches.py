@@ -22,11 +22,14 @@ def launchers(config: Config | None) -> list[tuple[str, str]]:
     return [(name, texts[name]) for name in launcher_choice.choices_for(config)]
 
 
-class LaunchForm(forms.Form):
-    config = forms.ModelChoiceField(Config.objects.none())
-    name = forms.CharField(required=False, max_length=120)
-    launcher = forms.CharField(required=False, max_length=40)
+class WaiverForm(forms.Form):
     waiver = forms.CharField(required=False, max_length=2000)
+
+
+class LaunchForm(WaiverForm):
+    config = forms.ModelChoiceField(Config.objects.none())
+    name = forms.CharField(required=False, max_length=200)
+    launcher = forms.CharField(required=False, max_length=40)
     reason = forms.CharField(required=False, max_length=2000)
 
     def __init__(self, *args: object, project: Project, **kwargs: object) -> None:

@@ -4,7 +4,7 @@ from runs.models.approval import Approval
 from runs.models.card import Card, CardChange
 from runs.models.change import RunChange
 from runs.models.cluster import Cluster
-from runs.models.config import Config
+from runs.models.config import Config, ConfigText
 from runs.models.event import Command, Event, LogChunk, StateChange
 from runs.models.metric import Journal, MetricBatch, MetricChunk, SampleIds, Series
 from runs.models.preflight import PreflightReport
@@ -22,6 +22,7 @@ __all__ = [
     "Cluster",
     "Command",
     "Config",
+    "ConfigText",
     "Event",
     "Journal",
     "LogChunk",

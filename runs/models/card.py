@@ -8,6 +8,8 @@ from django.utils.translation import gettext_lazy as _
 
 from controlplane.common.models import Project
 
+NAME_CHARACTERS = 200  # of cards, configs and runs alike, as in the document of a config
+
 
 class Card(models.Model):
     """What a team wrote down before training; `data` holds the typed fields of `safehold.planning`."""
@@ -25,7 +27,7 @@ class Card(models.Model):
         "self", null=True, blank=True, on_delete=models.PROTECT, related_name="pilots"
     )
     pilot = models.CharField(max_length=10, choices=Pilot, default="", db_default="", blank=True)
-    name = models.CharField(max_length=120)
+    name = models.CharField(max_length=NAME_CHARACTERS)
     question = models.TextField(blank=True)
     stage = models.CharField(max_length=20, default="pretrain")
     data = models.JSONField(default=dict)

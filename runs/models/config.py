@@ -7,7 +7,7 @@ from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 from controlplane.common.models import Project
-from runs.models.card import Card
+from runs.models.card import NAME_CHARACTERS, Card
 
 
 class Config(models.Model):
@@ -24,7 +24,7 @@ class Config(models.Model):
     parent = models.ForeignKey(
         "self", null=True, blank=True, on_delete=models.PROTECT, related_name="children"
     )
-    name = models.CharField(max_length=120)
+    name = models.CharField(max_length=NAME_CHARACTERS)
     kind = models.CharField(max_length=12, choices=Kind, default=Kind.EXPERIMENT)
     schema_version = models.PositiveIntegerField(default=1)
     document = models.JSONField()
@@ -57,3 +57,13 @@ class Config(models.Model):
     def short_hash(self) -> str:
         """The part of the digest that people read."""
         return self.hash.removeprefix("blake3:")[:8]
+
+
+class ConfigText(models.Model):
+    """The text that a config was written as, with its comments and order; there only where it says more than the document."""
+
+    config = models.OneToOneField(Config, on_delete=models.CASCADE, related_name="written")
+    text = models.TextField()
+
+    def __str__(self) -> str:
+        return f"text of config {self.config_id}"

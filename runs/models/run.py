@@ -10,7 +10,7 @@ from django.db.models import Q
 
 from controlplane.common.models import Project
 from runs import states
-from runs.models.card import Card
+from runs.models.card import NAME_CHARACTERS, Card
 from runs.models.config import Config
 
 
@@ -38,7 +38,7 @@ class Run(models.Model):
     # {"id", "path", "run", "step"} of that checkpoint, or with "takes": "weights" of the base that it begins with
     # since its launch; empty for a run that begins with nothing.
     start_checkpoint = models.JSONField(default=dict, blank=True)
-    name = models.CharField(max_length=120)
+    name = models.CharField(max_length=NAME_CHARACTERS)
     notes = models.TextField(blank=True)
     # A sweep or a series of runs that belong together; empty: none.
     group = models.CharField(max_length=120, blank=True)

@@ -12,6 +12,7 @@ from controlplane.common.errors import Conflict, Invalid, SafeholdError
 from controlplane.common.models import Project, User
 from runs.models import Card, CardChange
 from runs.services import base_fit
+from runs.models.card import NAME_CHARACTERS
 from runs.services.configs import refusal
 from safehold.config import ConfigInvalid, flatten
 from safehold.planning import CardFields, parse_card, read_kept
@@ -138,9 +139,9 @@ def _checked(
 ) -> dict[str, Any]:
     faults: dict[str, list[str]] = {}
     name = " ".join(values["name"].split())
-    if not 0 < len(name) <= 120:
-        told = _("A name has 1 to 120 characters; this one has %(length)s.")
-        faults["name"] = [told % {"length": len(name)}]
+    if not 0 < len(name) <= NAME_CHARACTERS:
+        told = _("A name has 1 to %(most)s characters; this one has %(length)s.")
+        faults["name"] = [told % {"most": NAME_CHARACTERS, "length": len(name)}]
     for key in _COLUMNS:
         if "\0" in values[key]:
             faults[key] = [_("It holds a NUL character.")]

@@ -12,6 +12,7 @@ from controlplane.common import access, audit
 from controlplane.common.errors import Conflict, Invalid
 from controlplane.common.models import Project, User
 from runs.models import Card, Config
+from runs.services import config_texts
 from safehold.config import (
     Change,
     ConfigInvalid,
@@ -24,6 +25,7 @@ from safehold.config import (
     parse,
     read_text,
 )
+from safehold.preflight import Facts, run_checks
 
 
 @transaction.atomic
@@ -34,6 +36,7 @@ def create_config(
     document: Mapping[str, Any] | None = None,
     text: str | bytes | None = None,
     format: Format = "toml",
+    written: str = "",
     card: Card | None = None,
     parent: Config | None = None,
 ) -> Config:
@@ -45,6 +48,7 @@ def create_config(
         document: Plain values, or
         text: A text; one of the two is given.
         format: Of the text.
+        written: The TOML that a given document was read from; kept beside it, with its comments.
         card: The card that it is for.
         parent: The config that it was made from.
 
@@ -61,10 +65,11 @@ def create_config(
     config = read_config(document=document, text=text, format=format)
     plain = canonical_document(config)
     made = Config.objects.create(
-        project=project, card=card, parent=parent, created_by=user, name=config.name[:120],
+        project=project, card=card, parent=parent, created_by=user, name=config.name,
         kind=config.kind, schema_version=config.schema_version, document=plain,
         hash=config_hash(plain), family_hash=family_hash(plain),
     )  # fmt: skip
+    config_texts.keep(config=made, text=text or written)
     data = {"hash": made.hash, "parent": parent.pk if parent else None}
     audit.record(actor=user, action="config.create", object=made, data=data)
     return made
@@ -79,14 +84,19 @@ def read_config(
     """Return the config of a document or text.
 
     Raises:
-        Invalid: It is none; `fields` has every fault by its dotted path, with the line where known.
+        Invalid: It is none; `fields` has every fault by its dotted path, with the line where known, and `findings` what
+            preflight says of it.
     """
     if (document is None) == (text is None):
         raise Invalid(_("Give the config either as a document or as text."))
     try:
         return parse(document) if document is not None else read_text(text or "", format)
     except ConfigInvalid as error:
-        raise refusal(error) from error
+        refused = refusal(error)
+        refused.extra["findings"] = run_checks(
+            Facts(config_errors=tuple(error.errors)), ["config"]
+        ).to_dict()["findings"]
+        raise refused from error
 
 
 def refusal(error: ConfigInvalid) -> Invalid:

@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 from controlplane.common import access, audit
 from controlplane.common.errors import Invalid
 from controlplane.common.models import Project, User
-from runs.labels import cleaned_name
+from runs.labels import cleaned_run_name
 from runs.models import Card, Config, Run
 from runs.services import changes, events, launcher_choice, resume_points
 
@@ -59,7 +59,7 @@ def create_run(
     launcher = launcher_choice.choose(config=config, asked=launcher)
     run = Run.objects.create(
         project=project, config=config, card=card, parent=parent, launcher=launcher,
-        name=cleaned_name(name) or config.name[:120], created_by=user, start_checkpoint=start,
+        name=cleaned_run_name(name) or config.name, created_by=user, start_checkpoint=start,
         forked_from_checkpoint=start.get("id"), **_planned(config.document),
     )  # fmt: skip
     data = {"config": config.pk, "parent": parent.pk if parent else None, "checkpoint": start}

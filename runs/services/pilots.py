@@ -108,7 +108,7 @@ def _with_mix(
 
 def _name(card: Card, kind: str) -> str:
     word = "pilot" if kind == Pilot.SHRUNK else "mix pilot"
-    return f"{card.name[:108]}, {word}"
+    return f"{card.name[:180]}, {word}"
 
 
 def _question(card: Card, kind: str) -> str:

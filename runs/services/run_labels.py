@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 from controlplane.common import access, audit
 from controlplane.common.errors import Invalid
 from controlplane.common.models import User
-from runs.labels import cleaned_name, cleaned_tags
+from runs.labels import cleaned_name, cleaned_run_name, cleaned_tags
 from runs.models import Run
 
 NOTES_LENGTH = 20_000
@@ -71,7 +71,7 @@ def label_runs(
 
 
 def _named(text: str) -> str:
-    name = cleaned_name(text)
+    name = cleaned_run_name(text)
     if not name:
         raise Invalid(_("A run has a name."), fields={"name": [_("It is missing.")]})
     return name

@@ -66,7 +66,7 @@ def test_a_config_that_cannot_work_is_not_launched_and_leaves_no_run(
 def test_a_reason_to_start_all_the_same_is_not_lost_to_another_fault(
     people: People, broken: Config
 ) -> None:
-    answer = launch(people, broken, waiver="The disk comes later.", name="x" * 121)
+    answer = launch(people, broken, waiver="The disk comes later.", name="x" * 201)
     assert 'value="The disk comes later."' in answer.content.decode()  # type: ignore[attr-defined]
 
 
@@ -80,7 +80,7 @@ def test_a_config_put_right_on_disk_can_be_launched_after_a_refusal(
 
 
 @pytest.mark.parametrize(
-    "typed", [{"config": "999999"}, {"config": ""}, {"name": "x" * 121}, {"name": "a\x07b"}]
+    "typed", [{"config": "999999"}, {"config": ""}, {"name": "x" * 201}, {"name": "a\x07b"}]
 )
 def test_bad_input_comes_back_with_the_reason(
     people: People, config: Config, typed: dict[str, str]
