@@ -2,11 +2,13 @@
 
 from django.urls import path
 
-from checkpoints.views import acts, lists, pages
+from checkpoints.views import acts, choices, lists, pages
 
 app_name = "checkpoints"
 urlpatterns = [
     path("", lists.index, name="index"),
+    path("choices/", choices.choices, name="choices"),
+    path("choices/chosen/", choices.chosen, name="chosen"),
     path("of-run/<int:run_id>/", lists.of_run, name="of_run"),
     path("<int:checkpoint_id>/", pages.detail, name="detail"),
     path("<int:checkpoint_id>/proof/", pages.proof, name="proof"),

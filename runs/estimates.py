@@ -1,7 +1,7 @@
 """The live column of a card: what follows from the numbers typed so far (CARD-2, CARD-5, PLAN-1 to 5)."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from django.utils.functional import Promise
@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy as _
 from runs import cluster_history
 from runs.estimate_documents import forecast_document, memory_document
 from runs.models import Card
-from runs.services import rulebook
+from runs.services import base_fit, rulebook
 from runs.stage_spans import Span, spans_of
 from safehold import planning
 from safehold.findings import Finding
@@ -134,10 +134,18 @@ def of_card(
 
 
 def of_kept(card: Card) -> Estimate:
-    """Return what a kept card comes to, under the rulebook of its project."""
-    book = rulebook.in_force(card.project_id)
+    """Return what a kept card comes to, in its project."""
     fields = planning.read_kept(card.data)
-    return of_card(fields, card.stage, book, is_pilot=bool(card.pilot))
+    return in_project(fields, card.stage, card.project_id, is_pilot=bool(card.pilot))
+
+
+def in_project(
+    card: planning.CardFields, stage: str, project_id: int, *, is_pilot: bool = False
+) -> Estimate:
+    """Return what a card comes to under the rulebook of a project, held against the base that it goes on from."""
+    found = of_card(card, stage, rulebook.in_force(project_id), is_pilot=is_pilot)
+    unlike = base_fit.unlike_card(card, project_id=project_id)
+    return replace(found, advice=(*unlike, *found.advice))
 
 
 def _missing(card: planning.CardFields, parameters: float) -> tuple[Promise, ...]:

@@ -14,7 +14,7 @@ from controlplane.common.errors import Invalid
 from runs import access, card_page, estimates, listings
 from runs.forms.cards import STAGES, TypedCard, sections_of, starting_data
 from runs.models import Card
-from runs.services import cards, rulebook
+from runs.services import cards
 from runs.views.projects import current_project
 from safehold.planning import read_card
 from safehold.planning.stages import STAGES as KNOWN_STAGES
@@ -87,7 +87,11 @@ def card_detail(request: HttpRequest, card_id: int) -> HttpResponse:
 def estimate(request: HttpRequest) -> HttpResponse:
     """Recalculate the live column from what is typed; faults of single fields are told beside it."""
     typed, project = TypedCard(request.POST.dict()), current_project(request)
-    book = rulebook.in_force(project.pk) if project else None
+    estimate = (
+        estimates.in_project(typed.fields, typed.stage, project.pk)
+        if project
+        else estimates.of_card(typed.fields, typed.stage)
+    )
     context = {
         "estimate": estimates.of_card(typed.fields, typed.stage, book),
         "faults": typed.faults,
@@ -106,7 +110,7 @@ def _fresh_context(asked: str, project_id: int) -> dict[str, Any]:
     data = starting_data(stage)
     return {
         "sections": sections_of(data),
-        "estimate": estimates.of_card(read_card(data), stage, rulebook.in_force(project_id)),
+        "estimate": estimates.in_project(read_card(data), stage, project_id),
         "stage": stage,
     }
 
@@ -127,7 +131,7 @@ def _typed_context(typed: TypedCard, project_id: int) -> dict[str, Any]:
     shown = {key: form.data.get(key, "") for key in ("name", "question", "stage", "reason")}
     return shown | {
         "sections": typed.sections(),
-        "estimate": estimates.of_card(typed.fields, typed.stage, rulebook.in_force(project_id)),
+        "estimate": estimates.in_project(typed.fields, typed.stage, project_id),
         "faults": typed.faults,
         "form": form,
     }

@@ -142,6 +142,8 @@ PAGES: list[Route] = [
     _form("runs:run_reason", "/runs/{run}/reason/", "run.change_reason", {"reason": "r"}),
     _page("search", "/search/?q=config", is_list=True),
     _page("checkpoints:index", "/checkpoints/", is_list=True),
+    _page("checkpoints:choices", "/checkpoints/choices/", is_list=True),
+    _page("checkpoints:chosen", "/checkpoints/choices/chosen/?base_checkpoint={checkpoint}", is_list=True),
     _page("checkpoints:of_run", "/checkpoints/of-run/{run}/"),
     _page("checkpoints:detail", "/checkpoints/{checkpoint}/"),
     _page("checkpoints:proof", "/checkpoints/{checkpoint}/proof/"),
