@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from runs.models import PreflightReport
+from runs.models import PreflightReport, Run
+from runs.services import launch_gate
 
 _ORDER = ("fail", "unknown", "warn", "info")
 
@@ -21,6 +22,16 @@ def context(report: PreflightReport) -> dict[str, Any]:
         "report": report, "config": report.config, "open_findings": open_ones, "passed": passed, "counts": counts,
         "is_over": is_over, "is_stale": report.config_hash != report.config.hash,
     }  # fmt: skip
+
+
+def waivable(run: Run) -> dict[str, Any] | None:
+    """Return what a person may waive for a run of an experiment, as the newest report has it; None: nothing."""
+    if run.config.is_production:
+        return None
+    report = launch_gate.newest_whole(run.config)
+    if report is None or report.verdict != "fail":
+        return None
+    return {"report": report, "findings": blocking(report)}
 
 
 def blocking(report: PreflightReport) -> list[dict[str, Any]]:

@@ -13,6 +13,7 @@ from django.views.decorators.http import require_POST
 from controlplane.common.api import caller
 from controlplane.common.errors import SafeholdError
 from runs import access
+from runs.forms.launches import WaiverForm
 from runs.models import Run
 from runs.services import preflight, runs
 from runs.views.run_pages import header_context
@@ -37,10 +38,16 @@ def act(request: HttpRequest, run_id: int, act: str) -> HttpResponse:
     if act not in _SERVICES:
         raise Http404
     run = access.run_for(caller(request), run_id, change=True)
+    form = WaiverForm(request.POST)
+    if not form.is_valid():
+        told = " ".join(map(str, form.errors["waiver"]))
+        return _refused(request, run, told, waiver=form.data.get("waiver", ""))
+    given = {"waiver": form.cleaned_data["waiver"]} if act == "launch" else {}
     try:
-        _SERVICES[act](run=run, user=caller(request))
+        _SERVICES[act](run=run, user=caller(request), **given)
     except SafeholdError as error:
-        return _refused(request, run, error)
+        told = " ".join(filter(None, [error.message, error.hint]))
+        return _refused(request, run, told, **given)
     return _done(request, run_id, _said(act))
 
 
@@ -54,14 +61,12 @@ def _done(request: HttpRequest, run_id: int, said: str) -> HttpResponse:
     return response
 
 
-def _refused(request: HttpRequest, run: Run, error: SafeholdError) -> HttpResponse:
-    text = " ".join(filter(None, [error.message, error.hint]))
+def _refused(request: HttpRequest, run: Run, text: str, *, waiver: str = "") -> HttpResponse:
     if not getattr(request, "htmx", False):
         messages.error(request, text)
         return redirect("runs:run_detail", run.pk)
-    return render(
-        request, "runs/_run_header.html", header_context(request, run, refused=text), status=422
-    )
+    context = header_context(request, run, refused=text, waiver=waiver)
+    return render(request, "runs/_run_header.html", context, status=422)
 
 
 def _said(act: str) -> str:

@@ -17,7 +17,7 @@ from django.views.decorators.vary import vary_on_headers
 from controlplane.common.access import role_of
 from controlplane.common.api import caller
 from controlplane.common.models import Role
-from runs import access, acts, dashboard, run_forecast, run_proof, run_table
+from runs import access, acts, dashboard, reports, run_forecast, run_proof, run_table
 from runs import timeline as timelines
 from runs.models import Run, Sight
 from runs.services import launcher_choice, metrics
@@ -115,14 +115,19 @@ def page(request: HttpRequest, run: Run, tab: str, context: Mapping[str, Any]) -
     return render(request, "runs/run_page.html", {**everything, **header_context(request, run)})
 
 
-def header_context(request: HttpRequest, run: Run, *, refused: str = "") -> dict[str, Any]:
-    """Return what the header says about the run now."""
+def header_context(
+    request: HttpRequest, run: Run, *, refused: str = "", waiver: str = ""
+) -> dict[str, Any]:
+    """Return what the header says about the run now, with what was refused and what was typed to waive it."""
     (row,) = run_table.rows_of([run])
     role = role_of(caller(request), run.project_id)
     fork_href = reverse("runs:run_checkpoints", args=[run.pk])
+    offered = acts.acts_of(row, role=role, fork_href=fork_href)
     return {
         "row": row,
-        "acts": acts.acts_of(row, role=role, fork_href=fork_href),
+        "acts": offered,
+        "waivable": reports.waivable(run) if any(act.slug == "launch" for act in offered) else None,
+        "waiver": waiver,
         "next_text": acts.next_of(row),
         "num_names": len(metrics.list_names(run)),
         "drift": _drift(row),
