@@ -4,18 +4,21 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from runs.models import Config, Run
+from django.db.models import F
+
+from runs.models import Card, Config, Run
 from runs.services import metrics, rulebook
 from safehold.config import ConfigInvalid, RunConfig, family_hash, parse
 from safehold.findings import Finding
 from safehold.preflight import Facts, run_checks
-from safehold.preflight.facts import Proven
+from safehold.preflight.facts import Proven, Trial
 from safehold.rulebook import Observed
 from safehold.rulebook.curves import is_saw_tooth, spread_of
 
 # The newest so many finished runs of a family are looked at.
 _MOST_PROVEN = 200
 _POINTS = 4000
+_PILOTS = (Card.Pilot.SHRUNK, Card.Pilot.MIX)
 _LOSS, _NORM = "train/loss", "grad_norm/global"
 
 
@@ -27,6 +30,7 @@ def with_records(facts: Facts, config: Config) -> Facts:
         parent=read(config.parent),
         observed=observed_before(config),
         proven=proven_for(config),
+        trial=_trial_in(config.project_id, config.family_hash, config.document),
     )
 
 
@@ -44,6 +48,7 @@ def judge_typed(*, config: RunConfig, project_id: int, parent: Config | None) ->
         parent=read(parent),
         observed=observed_before(parent) if parent else None,
         proven=_proven_in(project_id, family_hash(config)),
+        trial=_trial_in(project_id, family_hash(config), config.model_dump(mode="json")),
     )
     found = run_checks(facts, ["rules"]).findings
     return [one for one in found if one.severity != "pass" and "field" in one.evidence]
@@ -67,16 +72,43 @@ def read(config: Config | None) -> RunConfig | None:
 
 
 def proven_for(config: Config) -> tuple[Proven, ...]:
-    """Return rate and batch of the finished runs of the same model family in the project."""
+    """Return rate and batch of the runs of the same model family in the project that did all their steps.
+
+    What ended earlier by itself, and pilots, prove nothing at this scale.
+    """
     return _proven_in(config.project_id, config.family_hash)
 
 
 def _proven_in(project_id: int, family: str) -> tuple[Proven, ...]:
     finished = Run.objects.filter(
-        project=project_id, config__family_hash=family, attempts__outcome="finished"
-    ).distinct()
-    rows = finished.order_by("-pk").values_list("name", "config__document")[:_MOST_PROVEN]
-    return tuple(one for name, document in rows if (one := _proven(name, document)))
+        project=project_id, config__family_hash=family, attempts__outcome="finished",
+        step__gte=F("total_steps"),
+    ).exclude(card__pilot__in=_PILOTS).distinct()  # fmt: skip
+    rows = finished.order_by("-pk").values_list("name", "config__document", "pk")[:_MOST_PROVEN]
+    return tuple(one for row in rows if (one := _proven(*row)))
+
+
+def _trial_in(project_id: int, family: str, document: Mapping[str, Any]) -> Trial | None:
+    """Return the newest experiment that would prove rate and batch of a production config, had it a finished run."""
+    wanted = _proven("", document)
+    if document.get("kind") != Config.Kind.PRODUCTION or wanted is None:
+        return None
+    experiments = Config.objects.filter(
+        project=project_id, family_hash=family, kind=Config.Kind.EXPERIMENT,
+        document__train__global_batch=wanted.global_batch,
+    ).exclude(card__pilot__in=_PILOTS)  # fmt: skip
+    for config in experiments.order_by("-pk")[:_MOST_PROVEN]:
+        if _proven("", config.document) == wanted:
+            return _trial(config)
+    return None
+
+
+def _trial(config: Config) -> Trial:
+    run = config.runs.order_by(F("step").desc(nulls_last=True), "-pk").first()
+    steps = config.document["train"].get("steps") or 0
+    if run is None:
+        return Trial(config.name, config.pk, steps)
+    return Trial(config.name, config.pk, steps, run_id=run.pk, steps=run.step or 0)
 
 
 def observed_before(config: Config) -> Observed | None:
@@ -94,11 +126,10 @@ def observed_before(config: Config) -> Observed | None:
     )  # fmt: skip
 
 
-def _proven(name: str, document: Mapping[str, Any]) -> Proven | None:
+def _proven(name: str, document: Mapping[str, Any], run_id: int = 0) -> Proven | None:
     try:
-        return Proven(
-            name, float(document["optimizer"]["lr"]), int(document["train"]["global_batch"])
-        )
+        rate, batch = float(document["optimizer"]["lr"]), int(document["train"]["global_batch"])
+        return Proven(name, rate, batch, run_id)
     except (KeyError, TypeError, ValueError):
         return None
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from safehold.config import ConfigError, RunConfig
 from safehold.findings import Finding, Verdict, passed, unknown, verdict
-from safehold.preflight.facts import CheckpointFacts, DataFacts, Proven, TokenizerFacts
+from safehold.preflight.facts import CheckpointFacts, DataFacts, Proven, TokenizerFacts, Trial
 from safehold.preflight.visible import storable
 from safehold.rulebook import Observed, Rulebook, Situation, written
 
@@ -33,6 +33,7 @@ class Facts:
         parent: The config that this one follows; None too where it follows none.
         observed: What an earlier run showed.
         proven: Rates and batches of finished runs of the same model family.
+        trial: The experiment that would prove those of the config; None too where there is none.
     """
 
     config: RunConfig | None = None
@@ -45,6 +46,7 @@ class Facts:
     parent: RunConfig | None = None
     observed: Observed | None = None
     proven: tuple[Proven, ...] | None = None
+    trial: Trial | None = None
 
 
 Judge = Callable[[Facts], Iterator[Finding]]

@@ -106,11 +106,27 @@ class TokenizerFacts:
 
 @dataclass(frozen=True)
 class Proven:
-    """A finished run of the same model family: its peak rate and global batch are known to work together."""
+    """A run of the same model family that did all its steps: its peak rate and global batch work together."""
 
     run: str
     lr: float
     global_batch: int
+    run_id: int = 0
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A stored experiment of the same model family with the same peak rate and global batch: finished, it would prove them.
+
+    Attributes:
+        steps: That its run has done so far; None: it has no run yet.
+    """
+
+    config: str
+    config_id: int
+    total_steps: int
+    run_id: int = 0
+    steps: int | None = None
 
 
 @dataclass(frozen=True)

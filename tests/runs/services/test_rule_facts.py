@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from controlplane.common.models import Role
-from runs.models import Attempt, Config, RulebookValue, Run
+from runs.models import Attempt, Card, Config, RulebookValue, Run
 from runs.services import configs, preflight, rule_facts, runs
-from safehold.preflight.facts import Proven
+from safehold.preflight import Facts
+from safehold.preflight.facts import Proven, Trial
 from tests.factories import make_attempt, make_project, make_user
 from tests.runs.corpus import documents_on
 from tests.runs.planned import log
@@ -37,9 +38,8 @@ def trained(config: Config, outcome: str = "finished", **series: dict[int, float
     run = runs.create_run(user=config.created_by, project=config.project, config=config)
     attempt = make_attempt(run=run, state="ended", outcome=outcome, ended_at=run.created_at)
     log(attempt, **series)
-    Run.objects.filter(pk=run.pk).update(
-        step=max((max(one) for one in series.values()), default=None)
-    )
+    done = max((max(one) for one in series.values()), default=run.total_steps)
+    Run.objects.filter(pk=run.pk).update(step=done)
     return attempt
 
 
@@ -48,7 +48,41 @@ def test_finished_runs_of_the_family_prove_rate_and_batch(stored: Callable[..., 
     trained(stored(optimizer__lr=6e-4), outcome="failed")
     trained(stored(network__layers=3))
     found = rule_facts.proven_for(stored(train__seed=9))
-    assert found == (Proven("small", 3e-4, 8),)
+    run = Run.objects.earliest("pk")
+    assert found == (Proven("small", 3e-4, 8, run.pk),)
+
+
+def test_what_ended_early_and_pilots_prove_nothing(stored: Callable[..., Config]) -> None:
+    trained(stored(train__steps=20), train__loss={10: 2.0})
+    config = stored(train__steps=20, train__seed=3)
+    pilot = Card.objects.create(
+        project=config.project, owner=config.created_by, name="p", pilot=Card.Pilot.SHRUNK
+    )
+    Run.objects.filter(pk=trained(config).run_id).update(card=pilot)
+    assert rule_facts.proven_for(config) == ()
+    Run.objects.update(card=None)
+    assert len(rule_facts.proven_for(config)) == 1
+
+
+def test_the_experiment_to_finish_is_found_with_how_far_it_is(
+    stored: Callable[..., Config],
+) -> None:
+    production = stored(kind="production", train__steps=20)
+
+    def trial() -> Trial | None:
+        return rule_facts.with_records(Facts(), production).trial
+
+    stored(optimizer__lr=6e-4)
+    stored(train__global_batch=16)
+    assert trial() is None
+    experiment = stored(train__steps=20)
+    assert trial() == Trial("small", experiment.pk, 20)
+    attempt = trained(experiment, outcome="stopped", train__loss={12: 2.0})
+    assert trial() == Trial("small", experiment.pk, 20, run_id=attempt.run_id, steps=12)
+    report = preflight.request(config=production, user=production.created_by, only=["rules"])
+    told = next(one for one in report.findings if "proven" in one["code"])
+    assert told["evidence"]["config_ids"] == [experiment.pk]
+    assert told["evidence"]["run_ids"] == [attempt.run_id]
 
 
 def test_production_passes_with_what_was_proven(stored: Callable[..., Config]) -> None:
