@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from safehold.config import FieldSpec, flatten
+from safehold.config import ABSENT, FieldSpec, flatten
 
 # An acceptance metric, in the order in which a line says it.
 _ROW = ("metric", "split", "comparator", "threshold")
@@ -131,13 +131,29 @@ def document_of(specs: Sequence[FieldSpec], typed: Mapping[str, str]) -> dict[st
     """Return the document that was typed; an empty optional field is left out, so its default counts."""
     document: dict[str, Any] = {}
     for spec in specs:
-        if spec.form == "flag":
-            _put(document, spec.path, typed.get(spec.path) == "true")
-            continue
-        text = typed.get(spec.path, "").strip()
-        if text or (spec.form == "text" and not spec.required):
-            _put(document, spec.path, to_value(spec, text))
+        if (value := _typed_value(spec, typed)) is not ABSENT:
+            _put(document, spec.path, value)
     return _with_what_applies(document, specs)
+
+
+def changes_of(
+    specs: Sequence[FieldSpec], typed: Mapping[str, str], before: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return what was changed in a form that showed a document: dotted path -> value, or `ABSENT`.
+
+    A field that still shows what it showed is left alone, also where the document has something there that no form
+    can show.
+    """
+    values = flat(before)
+    chosen = {spec.path: typed.get(spec.path) for spec in specs if spec.form == "choice"}
+    changes: dict[str, Any] = {}
+    for spec in specs:
+        if not _applies(spec, chosen):
+            if spec.section in before:
+                changes[spec.section] = ABSENT
+        elif _as_typed(spec, typed) != _lines_of(_shown(spec, values)):
+            changes[spec.path] = _typed_value(spec, typed)
+    return changes
 
 
 def starting_document(specs: Sequence[FieldSpec]) -> dict[str, Any]:
@@ -160,6 +176,23 @@ def flat(document: Mapping[str, Any]) -> dict[str, Any]:
     return values
 
 
+def _as_typed(spec: FieldSpec, typed: Mapping[str, str]) -> str:
+    text = typed.get(spec.path, "")
+    return ("true" if text == "true" else "false") if spec.form == "flag" else _lines_of(text)
+
+
+def _typed_value(spec: FieldSpec, typed: Mapping[str, str]) -> Any:
+    """Return the value of a field; an empty optional one has none, so its default counts."""
+    text = _as_typed(spec, typed)
+    if spec.form == "flag":
+        return text == "true"
+    return to_value(spec, text) if text or (spec.form == "text" and not spec.required) else ABSENT
+
+
+def _lines_of(text: str) -> str:
+    return text.replace("\r\n", "\n").strip()
+
+
 def _section(spec: FieldSpec, values: Mapping[str, Any]) -> BoundSection:
     only_with = "=".join(spec.only_with) if spec.only_with else ""
     return BoundSection(spec.section, applies=_applies(spec, values), only_with=only_with)
@@ -179,9 +212,10 @@ def _with_what_applies(document: dict[str, Any], specs: Iterable[FieldSpec]) -> 
 def _shown(spec: FieldSpec, values: Mapping[str, Any]) -> str:
     """Return what stands in the field; a box that is not ticked says no, so a flag shows its default.
 
-    So does a section that may be absent: what is chosen later begins with its defaults.
+    So does a choice, which would show its first word, and a section that may be absent: what is chosen later begins
+    with its defaults.
     """
-    default = spec.default if spec.form == "flag" or spec.only_with else None
+    default = spec.default if spec.form in {"flag", "choice"} or spec.only_with else None
     return to_text(spec, values.get(spec.path, default))
 
 

@@ -9,6 +9,7 @@ from controlplane.common import access, audit
 from controlplane.common.errors import Conflict, Forbidden, Invalid
 from controlplane.common.models import AuditEntry, User
 from runs.models import Approval, Config
+from runs.services import approval_gate
 from safehold.config import config_hash
 
 State = Approval.State
@@ -60,7 +61,7 @@ def approve(*, user: User, approval: Approval, reason: str = "") -> Approval:
 
     Raises:
         Forbidden: The person asked for the approval, or wrote the config.
-        Conflict: It is decided, or the document is no longer the one that was shown.
+        Conflict: It is decided, the document is no longer the one that was shown, or a finding blocks it.
     """
     held = _open(user, approval, "config.approve")
     if user.pk in {held.requested_by_id, held.config.created_by_id}:
@@ -79,6 +80,7 @@ def approve(*, user: User, approval: Approval, reason: str = "") -> Approval:
             _("Config %(config)s is not the one that was shown for approval.")
             % {"config": held.config_id}
         )
+    approval_gate.require(held.config)
     return _decide(held, user, State.APPROVED, reason, "config.approve", approval)
 
 

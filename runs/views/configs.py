@@ -12,17 +12,24 @@ from controlplane.common.access import may, require
 from controlplane.common.api import caller
 from controlplane.common.errors import Invalid, SafeholdError
 from controlplane.common.models import Project, User
-from runs import access, listings, run_table
+from runs import access, config_starts, listings, run_table
 from runs.forms import document
+from runs.forms.cards import STAGES
 from runs.forms.configs import SPECS, Judge, TypedConfig
 from runs.models import Approval, Card, Config, Run
-from runs.services import approvals, changes, configs, launcher_choice, rule_facts
+from runs.services import (
+    approval_gate,
+    approvals,
+    changes,
+    config_texts,
+    configs,
+    launcher_choice,
+    rule_facts,
+)
 from runs.services import manifests as previews
 from runs.views.projects import current_project
 from safehold import config as run_config
 from safehold.config.reading import LARGEST_BYTES
-from safehold.planning import read_kept
-from safehold.planning.card_config import config_from
 
 
 @require_GET
@@ -61,10 +68,18 @@ def new_config(request: HttpRequest) -> HttpResponse:
     around = {"parent": parent, "card": card, "cards": Card.objects.filter(project=project)[:200]}
     judge = _judge(project, parent)
     if request.method == "GET":
-        return _form(request, TypedConfig.of_document(_start(project, parent, card), judge), around)
+        stage = request.GET.get("stage", "")
+        start = TypedConfig.of_text(config_starts.text_for(project, parent, card, stage), judge)
+        return _form(request, start, around | {"stages": None if parent or card else STAGES})
     if upload := request.FILES.get("file"):
         name, content = str(upload.name), upload.read(LARGEST_BYTES + 1)
-        return _form(request, TypedConfig.of_file(name, content, judge), around)
+        typed = TypedConfig.of_file(name, content, judge)
+        if typed.has_left_comments:
+            messages.warning(request, _("The comments of the file are not taken over into TOML."))
+        return _form(request, typed, around)
+    if "restore" in request.POST:
+        typed = TypedConfig.of_form(request.POST.dict(), judge)
+        return _form(request, typed, around | {"broken": request.POST.get("toml", "")})
     typed = TypedConfig(request.POST.dict(), judge)
     if typed.is_valid:
         try:
@@ -72,6 +87,7 @@ def new_config(request: HttpRequest) -> HttpResponse:
                 user=caller(request),
                 project=project,
                 document=typed.document,
+                written=typed.toml,
                 card=card,
                 parent=parent,
             )
@@ -80,7 +96,7 @@ def new_config(request: HttpRequest) -> HttpResponse:
         else:
             messages.success(request, _("Config %(name)s was kept.") % {"name": made.name})
             return redirect("runs:config_detail", made.pk)
-    return _form(request, typed, around, status=422)
+    return _form(request, typed, around | {"is_answer": True}, status=422)
 
 
 @require_POST
@@ -107,7 +123,7 @@ def config_detail(request: HttpRequest, config_id: int) -> HttpResponse:
         "reports": config.preflight_reports.all()[:5],
         "can_change": may(user, config.project_id, "config.freeze"),
         "change": changes.between(config.parent, config) if config.parent else None,
-        "findings": rule_facts.judge_stored(config),
+        "written": config_texts.written_of(config),
         **_approval_context(user, config),
     }
     return render(request, "runs/config_detail.html", context)
@@ -150,8 +166,9 @@ def manifests(request: HttpRequest, config_id: int) -> HttpResponse:
 @require_GET
 def config_download(request: HttpRequest, config_id: int) -> HttpResponse:
     config = access.config_for(caller(request), config_id)
+    written = config_texts.written_of(config) if "written" in request.GET else ""
     answer = HttpResponse(
-        run_config.to_toml(config.document), content_type="application/toml; charset=utf-8"
+        written or run_config.to_toml(config.document), content_type="application/toml; charset=utf-8"
     )
     answer["Content-Disposition"] = (
         f'attachment; filename="config-{config.pk}-{config.short_hash}.toml"'
@@ -165,7 +182,10 @@ def _approval_context(user: User, config: Config) -> dict[str, Any]:
     asked = standing is not None and standing.requested_by_id == user.pk
     may_withdraw = may(user, config.project_id, "config.withdraw_approval")
     may_approve = may(user, config.project_id, "config.approve")
+    judged = approval_gate.judge(config)
     return {
+        "findings": [one for one in judged.findings if "field" in one["evidence"]],
+        "judged": judged,
         "approvals": given,
         "standing": standing,
         "can_approve": may_approve and not asked and user.pk != config.created_by_id,
@@ -183,7 +203,7 @@ def _form(
 def _sides(typed: TypedConfig) -> dict[str, Any]:
     return {
         "sections": typed.sections(), "toml": typed.toml, "faults": typed.faults, "loose_faults": typed.loose_faults(),
-        "is_toml": typed.is_toml, "is_readable": bool(typed.document), "is_valid": typed.is_valid, "can_change": True,
+        "is_toml": typed.is_toml, "is_readable": typed.is_readable, "base": typed.base, "is_valid": typed.is_valid, "can_change": True,
         "notes": typed.notes(), "worst": typed.worst,
     }  # fmt: skip
 
@@ -207,16 +227,6 @@ def _named(request: HttpRequest, config: Config, asked: str) -> Config:
 
 def _judge(project: Project, parent: Config | None) -> Judge:
     return lambda typed: rule_facts.judge_typed(config=typed, project_id=project.pk, parent=parent)
-
-
-def _start(project: Project, parent: Config | None, card: Card | None) -> dict[str, Any]:
-    """Return what a new config begins with: the one it follows, else the card's own newest, else what the card says."""
-    own = card.configs.order_by("-pk").first() if card and not parent else None
-    if followed := parent or own:
-        return dict(followed.document)
-    newest = Config.objects.filter(project=project).first()
-    start = dict(newest.document) if newest else document.starting_document(SPECS)
-    return config_from(start, read_kept(card.data), stage=card.stage) if card else start
 
 
 def _chosen(model: type[Any], project: Project, request: HttpRequest, name: str) -> Any:

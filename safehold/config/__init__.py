@@ -6,6 +6,7 @@ document = canonical_document(config)      # what is stored; `config_hash(docume
 
 from safehold.config.canonical import canonical_document, canonical_json, config_hash, family_hash
 from safehold.config.diff import Change, diff, flatten
+from safehold.config.editing import ABSENT, edited
 from safehold.config.errors import ConfigError, ConfigInvalid
 from safehold.config.factors import Comparison, Factor, compare
 from safehold.config.fields import FieldSpec, all_fields, field_at, fields_of
@@ -15,6 +16,7 @@ from safehold.config.validation import parse, parse_as, validate
 from safehold.config.writing import to_toml
 
 __all__ = [
+    "ABSENT",
     "SCHEMA_VERSION",
     "Change",
     "Comparison",
@@ -30,6 +32,7 @@ __all__ = [
     "compare",
     "config_hash",
     "diff",
+    "edited",
     "family_hash",
     "field_at",
     "fields_of",

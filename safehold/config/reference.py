@@ -24,8 +24,9 @@ number), a name that is not listed here is refused, and so is a key that stands 
 
 When it is stored, defaults are filled in once and the document gets its name: `blake3:` and the digest of its
 canonical JSON (sorted keys, shortest numbers, whole floats as integers), so that `3e-4`, `0.0003` and `3.0e-4` are one
-config. Defaults that a later version adds change no stored document. The *model family* is the digest of what
-`[network]` tells beyond its defaults.
+config. Defaults that a later version adds change no stored document. The service keeps the text beside it as it was
+written, with comments and order: they are no part of the digest, and a config that follows begins with them. The
+*model family* is the digest of what `[network]` tells beyond its defaults.
 """
 FORMS = {
     "text": "text", "choice": "one of", "integer": "integer", "number": "number", "flag": "true or false",

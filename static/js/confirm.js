@@ -1,15 +1,15 @@
-// Asks before a form with data-confirm is sent: object and effect are in its attributes.
+// Asks before a form with data-confirm is sent, or by a button with it: object and effect are in its attributes.
 // Without script the form is simply sent.
 const dialog = document.querySelector("[data-confirm-dialog]");
 const yes = dialog?.querySelector("[data-confirm-yes]");
 let waiting = null;
 
-function ask(form, submitter) {
+function ask(form, submitter, { confirm, confirmText, confirmYes, confirmTone }) {
   waiting = { form, submitter };
-  dialog.querySelector("[data-confirm-title]").textContent = form.dataset.confirm;
-  dialog.querySelector("[data-confirm-text]").textContent = form.dataset.confirmText ?? "";
-  yes.textContent = form.dataset.confirmYes ?? "OK";
-  yes.className = form.dataset.confirmTone === "danger" ? "btn btn-danger" : "btn btn-primary";
+  dialog.querySelector("[data-confirm-title]").textContent = confirm;
+  dialog.querySelector("[data-confirm-text]").textContent = confirmText ?? "";
+  yes.textContent = confirmYes ?? "OK";
+  yes.className = confirmTone === "danger" ? "btn btn-danger" : "btn btn-primary";
   dialog.showModal();
   dialog.querySelector("[data-confirm-no]").focus();
 }
@@ -17,10 +17,11 @@ function ask(form, submitter) {
 if (dialog) {
   document.addEventListener("submit", (event) => {
     const form = event.target;
-    if (!form.dataset.confirm || form.dataset.confirmed) return;
+    const asking = event.submitter?.dataset.confirm ? event.submitter : form;
+    if (!asking.dataset.confirm || form.dataset.confirmed) return;
     event.preventDefault();
     event.stopImmediatePropagation();
-    ask(form, event.submitter);
+    ask(form, event.submitter, asking.dataset);
   }, true);
   dialog.querySelector("[data-confirm-no]").addEventListener("click", () => dialog.close());
   yes.addEventListener("click", () => {

@@ -9,10 +9,15 @@ const isSignedIn = async () => {
 };
 
 // A new session has a new token; the forms of this page hold the old one.
+// Returns whether there is another one than before.
+const tokenNow = () => document.cookie.match(/(?:^|; )csrftoken=([^;]+)/)?.[1];
+let knownToken = tokenNow();
 function renewTokens() {
-  const token = document.cookie.match(/(?:^|; )csrftoken=([^;]+)/)?.[1];
-  if (!token) return;
+  const token = tokenNow();
+  if (!token || token === knownToken) return false;
   for (const field of document.querySelectorAll("input[name=csrfmiddlewaretoken]")) field.value = token;
+  knownToken = token;
+  return true;
 }
 
 async function goOn() {
@@ -20,6 +25,17 @@ async function goOn() {
   renewTokens();
   heardAt = Date.now();
   dialog.close();
+  document.dispatchEvent(new CustomEvent("safehold:signed-in"));
+}
+
+// A refused form: the session ended, or another tab began a new one, whose token this page does not hold yet.
+async function explain() {
+  if (!(await isSignedIn())) { tell(); return; }
+  const isNew = renewTokens();
+  const texts = document.querySelector("[data-status-region]").dataset;
+  const detail = isNew ? texts.again : texts.answered.replace("{status}", 403);
+  document.dispatchEvent(new CustomEvent("safehold:announce", { detail }));
+  if (isNew) document.dispatchEvent(new CustomEvent("safehold:signed-in"));
 }
 
 function tell() {
@@ -28,6 +44,7 @@ function tell() {
 
 if (dialog) {
   document.addEventListener("safehold:signed-out", tell);
+  document.addEventListener("safehold:refused", (event) => { event.preventDefault(); explain(); });
   document.addEventListener("htmx:afterRequest", (event) => { if (event.detail.successful) heardAt = Date.now(); });
   dialog.querySelector("[data-go-on]").addEventListener("click", goOn);
   // Back from the other tab.

@@ -10,11 +10,12 @@ from playwright.sync_api import Page, expect
 
 from controlplane.common.models import Role, User
 from runs.models import Approval, Config, Run
-from runs.services import configs
+from runs.services import approvals, configs
 from tests.e2e.browsing import PASSWORD, Person, signed_in
 from tests.factories import make_user
 from tests.live_service import LiveService
 from tests.runs.corpus import documents_on
+from tests.runs.proven import prove
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(240)]
 PHONE = {"width": 390, "height": 844}
@@ -102,7 +103,7 @@ def anywhere(text: str) -> re.Pattern[str]:
 def test_production_is_approved_by_a_second_account(
     person: Person, stored: Callable[..., Config]
 ) -> None:
-    page, config = person.page, stored(kind="production")
+    page, config = person.page, prove(stored(kind="production"))
     approver = make_user(Role.APPROVER, person.project, password=PASSWORD)
     person.open(f"/configs/{config.pk}/")
     page.get_by_role("button", name="Freeze").click()
@@ -118,7 +119,15 @@ def test_production_is_approved_by_a_second_account(
     other.goto(f"{person.service.url}/configs/{config.pk}/")
     expect(other.get_by_text("For the long run.")).to_be_visible()
     other.get_by_label("What you looked at, or what has to change").fill("Rate and data are right.")
+    expect(other.locator("[data-approval-verdict]")).to_contain_text("Nothing blocks the approval.")
     other.get_by_role("button", name="Approve").click()
+    asking = other.get_by_role("dialog")
+    expect(asking).to_contain_text(f"Approve {config.name}?")
+    expect(asking).to_contain_text(config.short_hash)
+    asking.get_by_role("button", name="Cancel").click()
+    assert Approval.objects.get(config=config).state == "requested"
+    other.get_by_role("button", name="Approve").click()
+    asking.get_by_role("button", name="Approve").click()
     expect(other.get_by_text("The config is approved.")).to_be_visible()
     other.context.close()
     page.reload()
@@ -166,6 +175,73 @@ def test_a_difference_is_read_and_its_reason_asked_for(
     expect(page.get_by_text("Launch of two at once asked for.")).to_be_visible()
     page.get_by_role("link", name="Config & proof").click()
     expect(page.locator("[data-proof-change]")).to_contain_text("A new baseline.")
+
+
+def test_a_blocking_finding_stands_where_the_approval_would_be_given(
+    person: Person, stored: Callable[..., Config]
+) -> None:
+    config = stored(kind="production")
+    configs.freeze(user=person.user, config=config)
+    approvals.request_approval(user=person.user, config=config)
+    approver = make_user(Role.APPROVER, person.project, password=PASSWORD)
+    other = as_another(person, approver)
+    other.goto(f"{person.service.url}/configs/{config.pk}/")
+    verdict = other.locator("[data-approval-verdict]")
+    expect(verdict).to_contain_text("1 finding blocks the approval:")
+    expect(verdict).to_contain_text("CONF-3.proven_batch_and_lr")
+    expect(other.get_by_role("button", name="Approve")).to_have_count(0)
+    expect(other.get_by_role("button", name="Refuse")).to_be_visible()
+    other.context.close()
+
+
+def test_broken_toml_is_never_written_over(person: Person, stored: Callable[..., Config]) -> None:
+    page, before = person.page, stored()
+    person.open(f"/configs/new/?parent={before.pk}")
+    toml, form = page.get_by_label("TOML", exact=True), page.locator("[data-form-side]")
+    sound = toml.input_value()
+    toml.press("Control+End")
+    toml.press_sequentially("\n# mine\n[train")
+    stale = page.locator("[data-form-stale]")
+    expect(stale).to_contain_text("The form is out of date: the TOML cannot be read.")
+    assert form.evaluate("side => side.inert")
+    page.get_by_role("button", name="Restore the last readable document").click()
+    expect(stale).to_have_count(0)
+    expect(toml).to_have_value(anywhere("# mine"))
+    page.get_by_role("button", name="Take back the last change").click()
+    expect(toml).to_have_value(f"{sound}\n# mine\n[train")
+    expect(stale).to_be_visible()
+    toml.press("Control+End")
+    for _ in "[train":
+        toml.press("Backspace")
+    expect(stale).to_have_count(0)
+    page.get_by_label("Seed", exact=True).fill("77")
+    expect(toml).to_have_value(anywhere("seed = 77"))
+    expect(toml).to_have_value(anywhere("# mine"))  # and a change in the form leaves comments
+    page.get_by_role("button", name="Keep this config").click()
+    expect(page.locator("details .written")).to_contain_text("# mine")
+    assert Config.objects.filter(parent=before).get().document["train"]["seed"] == 77
+
+
+def test_what_was_typed_and_not_kept_is_offered_again(
+    person: Person, stored: Callable[..., Config]
+) -> None:
+    page, before = person.page, stored()
+    address = f"/configs/new/?parent={before.pk}"
+    person.open(address)
+    toml, offer = page.get_by_label("TOML", exact=True), page.locator("[data-draft]")
+    expect(offer).to_be_hidden()
+    toml.press("Control+End")
+    toml.press_sequentially("\n# half a thought")
+    person.open("/configs/")
+    person.open(address)
+    expect(offer).to_be_visible()
+    page.get_by_role("button", name="Bring it back").click()
+    expect(toml).to_have_value(anywhere("# half a thought"))
+    expect(page.locator("#config-verdict")).to_contain_text("Every field is sound")
+    page.get_by_role("button", name="Keep this config").click()
+    expect(page.get_by_text("was kept.")).to_be_visible()
+    person.open(address)
+    expect(offer).to_be_hidden()
 
 
 def test_the_pages_fit_a_phone(person: Person, stored: Callable[..., Config]) -> None:

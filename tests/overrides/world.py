@@ -13,6 +13,7 @@ from runs.models import Approval, Attempt, Config, Run
 from runs.services import approvals, configs, runs
 from tests.factories import make_attempt, make_project, make_user
 from tests.runs.corpus import documents_on
+from tests.runs.proven import prove
 
 
 @dataclass(frozen=True)
@@ -68,6 +69,7 @@ def make_world(folder: Path) -> World:
     document = documents_on(folder)(kind="production")
     config = _frozen(project, author, document)
     given = approvals.request_approval(user=requester, config=config)
+    prove(config)
     approvals.approve(user=approver, approval=given)
     run = runs.create_run(user=author, project=project, config=config)
     pending = _frozen(project, author, document | {"name": "pending"})

@@ -3,7 +3,10 @@
 from safehold.rulebook.base import Condition, Family, Rule
 
 _THREE_PART = Condition("schedule", "=", "three_part")
-_SOURCE = "Hu et al. 2024, section 4, arXiv 2404.06395; Hägele et al. 2024, arXiv 2405.18392"
+_SOURCE = (
+    "Hu et al. 2024, section 4, arXiv 2404.06395 (a decay of 10 %); Hägele et al. 2024, arXiv 2405.18392 (of 20 %); "
+    "the spans are practice"
+)
 
 FAMILY = Family(
     name="schedule",
@@ -13,7 +16,7 @@ FAMILY = Family(
         Rule(
             id="schedule.decays", topic="schedule.decays", quantity="schedule", words=("cosine", "linear", "three_part"),
             reason="A rate that never falls leaves the loss above where a decay would have brought it.",
-            source="Hoffmann et al. 2022, figure A1, arXiv 2203.15556",
+            source="Hägele et al. 2024, arXiv 2405.18392 (a cooldown reaches what cosine reaches); Hoffmann et al. 2022, appendix B, arXiv 2203.15556 (cosine to a tenth)",
             advice="Cosine to a tenth of the peak is the safe choice.",
         ),
         Rule(

@@ -11,7 +11,7 @@ FAMILY = Family(
             id="updates.recomputed", topic="updates", quantity="step counts", words=("recomputed",),
             reason="Warmup and schedule count optimizer updates: with another accumulation the same number of them sees "
             "another number of tokens.",
-            source="Practitioners' rule: every common trainer counts its schedule in optimizer updates",
+            source="Practice: common trainers count their schedule in optimizer updates",
             advice="Divide train.steps, optimizer.warmup_steps and optimizer.decay_steps by the growth of the global batch.",
         ),
     ),

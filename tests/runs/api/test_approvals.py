@@ -6,8 +6,10 @@ from typing import Any
 import pytest
 
 from controlplane.common.models import AuditEntry, Project, Role
+from runs.models import Config
 from tests.factories import make_user
 from tests.runs.api.callers import Api
+from tests.runs.proven import prove
 
 Document = Callable[..., dict[str, Any]]
 
@@ -21,6 +23,7 @@ def approver(project: Project) -> Api:
 def config(operator: Api, document: Document) -> int:
     made = operator.post("configs", {"document": document(kind="production")}).json()["id"]
     assert operator.post(f"configs/{made}/freeze").status_code == 200
+    prove(Config.objects.get(pk=made))
     return int(made)
 
 
@@ -81,7 +84,8 @@ def test_configs_are_listed_by_kind_and_approval(
     with django_assert_max_num_queries(8):
         found = operator.get("configs", approval="requested").json()["items"]
     assert [(one["id"], one["approval"]) for one in found] == [(config, "requested")]
-    assert len(operator.get("configs", kind="experiment").json()["items"]) == 5
+    experiments = operator.get("configs", kind="experiment").json()["items"]
+    assert len(experiments) == 6  # with the one that proved the other
 
 
 def two_variables(operator: Api, document: Document) -> int:

@@ -12,14 +12,15 @@ from runs.models import Approval, Config
 from runs.services import configs
 from tests.factories import make_user
 from tests.runs.corpus import documents_on
+from tests.runs.proven import prove
 from tests.runs.views.people import People
 
 
 @pytest.fixture
 def config(people: People, tmp_path: Path) -> Config:
     document = documents_on(tmp_path)(kind="production")
-    return configs.create_config(
-        user=people.operator_user, project=people.project, document=document
+    return prove(
+        configs.create_config(user=people.operator_user, project=people.project, document=document)
     )
 
 

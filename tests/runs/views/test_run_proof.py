@@ -11,6 +11,7 @@ from runs.models import Config, Run, RunChange
 from runs.services import approvals, configs, runs
 from tests.factories import make_attempt, make_user
 from tests.runs.corpus import documents_on
+from tests.runs.proven import prove
 from tests.runs.views.people import People
 
 
@@ -50,7 +51,7 @@ def test_several_variables_are_listed_and_their_reason_kept(
 
 
 def test_who_approved_stands_there(people: People, stored: Callable[..., Config]) -> None:
-    config = stored(kind="production")
+    config = prove(stored(kind="production"))
     run = planned(people, config)
     assert "Nobody has approved it" in proof(people, run)
     configs.freeze(user=people.operator_user, config=config)
