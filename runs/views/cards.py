@@ -93,7 +93,7 @@ def estimate(request: HttpRequest) -> HttpResponse:
         else estimates.of_card(typed.fields, typed.stage)
     )
     context = {
-        "estimate": estimates.of_card(typed.fields, typed.stage, book),
+        "estimate": estimate,
         "faults": typed.faults,
         "sections": typed.sections(),
     }
