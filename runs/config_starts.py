@@ -20,6 +20,9 @@ def text_for(project: Project, parent: Config | None, card: Card | None, stage: 
     What is copied from a config of another purpose begins within the rules of the project.
 
     Args:
+        project: Whose rules and configs count.
+        parent: The config that it follows.
+        card: What it is for.
         stage: For a config without card; unknown or empty: that of the newest config.
     """
     own = card.configs.order_by("-pk").first() if card and not parent else None

@@ -69,10 +69,13 @@ def require(config: Config) -> None:
         "Config %(config)s cannot be approved: %(num)s findings block it.",
         len(blocking),
     )
+    mend = _(
+        "Mend it in a config that follows this one, or run preflight again once its facts changed."
+    )
     said = " ".join(f"{one['code']}: {one['message']}" for one in blocking[:_MOST_TOLD])
     raise Conflict(
         told % {"config": config.pk, "num": len(blocking)},
         code="approval-blocked",
-        hint=f"{said} {_('Mend it in a config that follows this one, or run preflight again once its facts changed.')}",
+        hint=f"{said} {mend}",
         extra={"findings": blocking},
     )

@@ -6,6 +6,7 @@ from typing import Any
 from django import template
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
 
 register = template.Library()
 NOTHING = "–"
@@ -15,6 +16,7 @@ _BYTES = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
 _SMALLEST_PLAIN = 1e-3
 # From here on it has too many: the FLOP of even a small run.
 _LARGEST_PLAIN = 1e9
+_SECONDS_A_DAY = 86_400
 
 
 def significant(value: float, digits: int = 3) -> str:
@@ -126,6 +128,22 @@ def duration(value: Any) -> str:
     if seconds is None or not math.isfinite(seconds):
         return NOTHING
     return _shown(seconds, lasting(max(0.0, seconds)), f"{seconds:,.1f} s")
+
+
+@register.filter
+def days(value: Any) -> str:
+    """Days; less than one in hours and minutes."""
+    number = _number(value)
+    return three(value) if number is None or number >= 1 else duration(number * _SECONDS_A_DAY)
+
+
+@register.filter
+def days_told(value: Any) -> str:
+    """Days with their word, for the middle of a sentence."""
+    number = _number(value)
+    if number is None or number < 1:
+        return days(value)
+    return format_html("{} {}", three(value), _("days"))
 
 
 @register.filter

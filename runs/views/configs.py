@@ -168,7 +168,8 @@ def config_download(request: HttpRequest, config_id: int) -> HttpResponse:
     config = access.config_for(caller(request), config_id)
     written = config_texts.written_of(config) if "written" in request.GET else ""
     answer = HttpResponse(
-        written or run_config.to_toml(config.document), content_type="application/toml; charset=utf-8"
+        written or run_config.to_toml(config.document),
+        content_type="application/toml; charset=utf-8",
     )
     answer["Content-Disposition"] = (
         f'attachment; filename="config-{config.pk}-{config.short_hash}.toml"'

@@ -51,7 +51,9 @@ def _applied(document: dict[str, Any], changes: Mapping[str, Any]) -> dict[str, 
             table.pop(name, None)
         else:
             table[name] = value
-    return {name: value for name, value in document.items() if value != {} or name not in _tops(changes)}
+    return {
+        name: value for name, value in document.items() if value != {} or name not in _tops(changes)
+    }
 
 
 def _tops(changes: Mapping[str, Any]) -> set[str]:
@@ -95,4 +97,3 @@ def _same(one: Any, other: Any) -> bool:
 
 def _as_json(document: Any) -> str:
     return json.dumps(document, sort_keys=True, default=str)
-

@@ -86,7 +86,10 @@ def _of_steps(config: RunConfig, share: float) -> int:
 
 _NUMBERS: Mapping[str, tuple[str, Callable[[RunConfig, float], Any]]] = {
     "lr": ("optimizer.lr", lambda config, bound: _rounded(bound)),
-    "minimum over peak": ("optimizer.min_lr", lambda config, bound: _rounded(bound * config.optimizer.lr)),
+    "minimum over peak": (
+        "optimizer.min_lr",
+        lambda config, bound: _rounded(bound * config.optimizer.lr),
+    ),
     "warmup": ("optimizer.warmup_steps", lambda config, bound: round(bound)),
     "warmup share": ("optimizer.warmup_steps", _of_steps),
     "decay share": ("optimizer.decay_steps", _of_steps),

@@ -93,3 +93,34 @@ def test_smoothing_keeps_a_level_and_steps_over_gaps(
     }""")
     assert [value if value is None else pytest.approx(5) for value in smoothed] == smoothed
     assert smoothed[2] is None
+
+
+@pytest.fixture
+def numbers(page: Page, live_service_module: LiveService) -> Any:
+    """Return a function: the name of a function of the charts' numbers and its arguments -> what it says."""
+    page.goto(f"{live_service_module.url}/sign-in")
+    script = """async ([name, given]) => {
+      const all = await import("/static/js/charts/values.js");
+      return all[name](...given);
+    }"""
+    return lambda name, *given: page.evaluate(script, [name, list(given)])
+
+
+def test_numbers_have_three_digits_and_an_axis_the_same_ones(numbers: Any) -> None:
+    said = [numbers("three", value) for value in (1600, 999.6, 5, 5.5, 0.0123, 0.00012, -2500, 0)]
+    assert said == ["1.60 k", "1.00 k", "5.00", "5.50", "0.0123", "1.20e-4", "-2.50 k", "0"]
+    assert [numbers("scaled", value) for value in (5, 1600, 1e6)] == ["5", "1.60 k", "1.00 M"]
+    assert [numbers("inBytes", value) for value in (512, 1536)] == ["512 B", "1.50 KiB"]
+    assert numbers("ticks", [5.5, 5, 4.5]) == ["5.5", "5.0", "4.5"]
+    assert numbers("ticks", [0, 500, 1000, 1500]) == ["0", "0.5 k", "1.0 k", "1.5 k"]
+    assert numbers("ticks", [0, 1e-6, 2e-6]) == ["0", "1e-6", "2e-6"]
+    assert numbers("ticks", [0.4, 0.45, 0.5], "share") == ["40 %", "45 %", "50 %"]
+    assert numbers("ticks", [0, 2**30, 2**31], "bytes") == ["0", "1 GiB", "2 GiB"]
+    assert numbers("ticks", [0, 43_200, 86_400], "seconds") == ["0", "12 h", "24 h"]
+    assert numbers("ticks", [None, 5, None]) == ["", "5", ""]
+    assert numbers("logTicks", [0.001, None, 1, 10_000]) == ["0.001", "", "1", "10 k"]
+    assert [numbers("lasting", value) for value in (4.2, 3725, 90_000)] == [
+        "4.2 s",
+        "1 h 2 min",
+        "1 d 1 h",
+    ]

@@ -59,7 +59,9 @@ def test_line_ends_of_a_browser_are_no_change() -> None:
     assert typed.toml == COMMENTED
 
 
-@pytest.mark.parametrize("broken", ["lr = = 1", "[train", '[train]\nsteps = 1\nsteps = 2\n', "name = 'a"])
+@pytest.mark.parametrize(
+    "broken", ["lr = = 1", "[train", "[train]\nsteps = 1\nsteps = 2\n", "name = 'a"]
+)
 def test_nothing_is_written_over_toml_that_cannot_be_read(broken: str) -> None:
     fields = shown(make_document()) | {"train.seed": "77"}
     typed = TypedConfig({"side": "form", "toml": broken, **fields})
@@ -117,7 +119,9 @@ def test_comments_that_a_yaml_file_loses_are_told(text: str, is_left: bool) -> N
     name=st.text(st.characters(categories=["L", "N", "P", "Zs"]), min_size=1, max_size=30),
     shares=st.sampled_from(["", "web = 0.5\ncode = 0.5", "web = 1"]),
 )
-def test_whatever_is_typed_in_the_form_stands_in_the_toml(seed: int, name: str, shares: str) -> None:
+def test_whatever_is_typed_in_the_form_stands_in_the_toml(
+    seed: int, name: str, shares: str
+) -> None:
     typed = as_form(train__seed=str(seed), name=name, data__mix=shares)
     again = TypedConfig({"side": "toml", "toml": typed.toml})
     assert again.document == typed.document

@@ -84,3 +84,19 @@ def test_too_few_values_draw_no_line(spark: dict[str, object]) -> None:
 def test_a_gap_is_stepped_over() -> None:
     line = sparks.sparkline({"every": 1, "values": [3.0, None, 1.0]})
     assert 'points="0.0,1.5 72.0,16.5"' in line
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (3241.2, "3,241"),
+        (6.33, "6.33"),
+        (1, "1.00"),
+        (0.5, "12 h"),
+        (0.0035, "5 min 2 s"),
+        (None, "–"),
+    ],
+)
+def test_less_than_a_day_is_told_in_hours(value: float | None, text: str) -> None:
+    assert text in numbers.days(value)
+    assert text in numbers.days_told(value)

@@ -23,7 +23,9 @@ SHAPES = {
 
 def said(document: dict[str, Any]) -> list[Finding]:
     situation = Situation(config=parse(document))
-    found = [one for family in written().families for one in written().judge(family.name, situation)]
+    found = [
+        one for family in written().families for one in written().judge(family.name, situation)
+    ]
     return [one for one in found if one.severity != "pass"]
 
 
@@ -31,7 +33,13 @@ def said(document: dict[str, Any]) -> list[Finding]:
 @pytest.mark.parametrize("shape", SHAPES)
 def test_every_stage_begins_without_a_finding(stage: str, shape: str) -> None:
     layers, hidden, heads, steps = SHAPES[shape]
-    network = {"layers": layers, "hidden": hidden, "heads": heads, "vocabulary": 50_304, "sequence_length": 1024}
+    network = {
+        "layers": layers,
+        "hidden": hidden,
+        "heads": heads,
+        "vocabulary": 50_304,
+        "sequence_length": 1024,
+    }
     document = make_document(network=network, train__steps=steps)
     assert said(starting.for_stage(document, stage, written())) == []
 
