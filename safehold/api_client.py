@@ -8,29 +8,21 @@ import uuid
 from collections.abc import Iterator, Mapping
 from types import TracebackType
 from typing import Any, Self
+from urllib.parse import quote
 
 import httpx
 
 from safehold import api_place
-from safehold.query import RunView
+from safehold.api_errors import ApiError, refusal_of
+from safehold.query import Form, RunView, framed
 
+__all__ = ["ApiClient", "ApiError", "place"]
 TIMEOUT_SECONDS = 30.0
 
 
-class ApiError(Exception):
-    """The service refused, or did not answer.
-
-    Attributes:
-        status: HTTP status; 0 where there was no answer.
-        problem: The RFC 9457 document, empty where there is none.
-    """
-
-    def __init__(
-        self, message: str, *, status: int = 0, problem: Mapping[str, Any] | None = None
-    ) -> None:
-        super().__init__(message)
-        self.status = status
-        self.problem = dict(problem or {})
+def place(*parts: str | int) -> str:
+    """Return the path of an object, whatever characters its name has: `place("clusters", name, "test")`."""
+    return "/".join(quote(str(part), safe="") for part in parts)
 
 
 class ApiClient:
@@ -40,18 +32,28 @@ class ApiClient:
         url: Base address of the control plane.
         token: A personal token.
         transport: Of httpx, for tests.
+
+    Raises:
+        ApiError: The address or the token cannot be one.
     """
 
     def __init__(
         self, url: str, token: str, *, transport: httpx.BaseTransport | None = None
     ) -> None:
         self.url = url.rstrip("/")
-        self._http = httpx.Client(
-            base_url=f"{self.url}/api/v1/",
-            headers={"Authorization": f"Bearer {token}", "Accept": "application/json"},
-            timeout=TIMEOUT_SECONDS,
-            transport=transport,
-        )
+        if not self.url.startswith(("http://", "https://")):
+            raise ApiError(f"{url} is no address of a service: it begins with http:// or https://.")
+        if not (token.isascii() and token.isprintable()) or " " in token:
+            raise ApiError("The token holds characters that no token has: see SAFEHOLD_TOKEN.")
+        try:
+            self._http = httpx.Client(
+                base_url=f"{self.url}/api/v1/",
+                headers={"Authorization": f"Bearer {token}", "Accept": "application/json"},
+                timeout=TIMEOUT_SECONDS,
+                transport=transport,
+            )
+        except (ValueError, httpx.InvalidURL) as error:
+            raise ApiError(f"{self.url} cannot be called: {error}.") from error
 
     @classmethod
     def from_environment(cls) -> Self:
@@ -119,6 +121,22 @@ class ApiClient:
         """Return one run."""
         return RunView.of(self.get(f"runs/{number}"), self)
 
+    def frame(self, kind: str, /, *, form: Form = "auto", **filters: Any) -> Any:
+        """Return every item of a list as a data frame, one row an item: `frame("runs", state="finished")`.
+
+        Args:
+            kind: As of `all`.
+            form: `pandas`, `polars`, `columns` (a dict of lists), or `auto`: the first of them that is installed.
+            filters: As of `all`.
+
+        Raises:
+            ApiError: The service refused, or did not answer.
+            ModuleNotFoundError: The form that is asked for needs a package that is not installed.
+        """
+        items = list(self.all(kind, **filters))
+        names = dict.fromkeys(name for item in items for name in item)
+        return framed({name: [item.get(name) for item in items] for name in names}, form)
+
     def download(self, path: str, /, **params: Any) -> Iterator[bytes]:
         """Yield the parts of a file as they come.
 
@@ -130,9 +148,9 @@ class ApiClient:
             with self._http.stream("GET", path, params=known) as response:
                 if not response.is_success:
                     response.read()
-                    raise _refusal(response)
+                    raise refusal_of(response)
                 yield from response.iter_bytes()
-        except httpx.HTTPError as error:
+        except (httpx.HTTPError, httpx.InvalidURL) as error:
             raise self._unanswered(error) from error
 
     def lines(self, path: str, /, **params: Any) -> Iterator[str]:
@@ -155,39 +173,44 @@ class ApiClient:
         self, kind: str, number: int, verb: str, body: Mapping[str, Any] | None = None
     ) -> dict[str, Any]:
         """Do something with an object: `act("runs", 3, "stop")`."""
-        return self._call("POST", f"{kind}/{number}/{verb}", json=dict(body or {}))
+        return self._call("POST", f"{kind}/{place(number, verb)}", json=dict(body or {}))
 
     def post(self, path: str, body: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """Do something at a path: `post("clusters/lab/test")`."""
         return self._call("POST", path, json=dict(body or {}))
 
-    def remove(self, path: str) -> dict[str, Any]:
-        """Remove the object at a path."""
-        return self._call("DELETE", path)
+    def remove(self, path: str, /, **params: Any) -> dict[str, Any]:
+        """Remove the object at a path; parameters of None are left out."""
+        known = {key: value for key, value in params.items() if value is not None}
+        return self._call("DELETE", path, params=known)
 
-    def change(self, kind: str, number: int | str, body: Mapping[str, Any]) -> dict[str, Any]:
-        """Change an object."""
-        return self._call("PATCH", f"{kind}/{number}", json=dict(body))
+    def change(
+        self, kind: str, number: int | str, body: Mapping[str, Any], *, version: str = ""
+    ) -> dict[str, Any]:
+        """Change an object.
+
+        Args:
+            kind: `cards`, `runs`, `rulebook` …
+            number: Its id or name.
+            body: What becomes different.
+            version: `version` of the object as it was read: refused with 412 where somebody changed it since. Empty: over
+                whatever is there now.
+        """
+        headers = {"If-Match": f'"{version}"'} if version else {}
+        return self._call("PATCH", f"{kind}/{place(number)}", json=dict(body), headers=headers)
 
     def _call(self, method: str, path: str, **parts: Any) -> dict[str, Any]:
         try:
             response = self._http.request(method, path, **parts)
-        except httpx.HTTPError as error:
+        except (httpx.HTTPError, httpx.InvalidURL) as error:
             raise self._unanswered(error) from error
         if response.is_success:
             return _object(response)
-        raise _refusal(response)
+        raise refusal_of(response)
 
-    def _unanswered(self, error: httpx.HTTPError) -> ApiError:
-        why = str(error).rstrip(".")
+    def _unanswered(self, error: Exception) -> ApiError:
+        why = str(error).rstrip(".") or type(error).__name__
         return ApiError(f"{self.url} does not answer: {why}. Is the service up (`safehold up`)?")
-
-
-def _refusal(response: httpx.Response) -> ApiError:
-    problem = _problem(response)
-    message = str(problem.get("detail") or problem.get("title") or response.reason_phrase)
-    hint = f" {problem['hint']}" if problem.get("hint") else ""
-    return ApiError(f"{message}{hint}", status=response.status_code, problem=problem)
 
 
 def _object(response: httpx.Response) -> dict[str, Any]:
@@ -199,14 +222,7 @@ def _object(response: httpx.Response) -> dict[str, Any]:
         body = None
     if not isinstance(body, dict):
         raise ApiError(
-            f"{response.url} did not answer with an object.", status=response.status_code
+            f"{response.url} did not answer with an object: is it Safehold that answers there?",
+            status=response.status_code,
         )
     return body
-
-
-def _problem(response: httpx.Response) -> dict[str, Any]:
-    try:
-        body = response.json()
-    except ValueError:
-        return {}
-    return body if isinstance(body, dict) else {}

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from controlplane import environment as env
 from controlplane.common.errors import SafeholdError
-from controlplane.service.console import complain, say
+from controlplane.service.console import complain, say, tell
 
 if TYPE_CHECKING:
     from controlplane.common.models import User
@@ -42,6 +42,7 @@ def main() -> int:
         complain(error)
         return 2
     say(f"Run {run.pk} ({run.name}) is launched.")
+    tell(run=run.pk, name=run.name)
     return 0
 
 

@@ -17,7 +17,7 @@ import httpx
 from controlplane import environment as env
 from controlplane.common.errors import SafeholdError
 from controlplane.service import assets, places, ports, preparing, secrets, servers
-from controlplane.service.console import complain, say
+from controlplane.service.console import complain, say, tell
 from controlplane.service.lock import AlreadyRunning, UpLock
 from controlplane.service.processes import Supervisor
 from controlplane.service.watching import ClusterWatch, KubeconfigWatch
@@ -52,6 +52,7 @@ def up(*, demo: bool = True, port: int | None = None) -> int:
             _serve(home, port, lock, demo=demo)
     except AlreadyRunning as running:
         say(running.message + " " + running.hint)
+        tell(already_runs=running.message)
     except SafeholdError as error:
         complain(error)
         return 2
@@ -133,6 +134,7 @@ def _greet(home: Path, url: str, made: dict[str, str], resumed: list[int]) -> No
     if resumed:
         say(f"  resumed: run {', '.join(map(str, resumed))}")
     say("  Ctrl-C saves and stops local training, then the service; the next `up` resumes it.\n")
+    tell(url=url, home=str(home), token_file=str(home / "token"), resumed=resumed)
 
 
 def _keep_alive(home: Path, supervisor: Supervisor) -> None:

@@ -1,5 +1,6 @@
 """The tree of commands."""
 
+from functools import cache
 from typing import Any
 
 import typer
@@ -47,6 +48,7 @@ app.add_typer(tokens.app, name="token", help="Your own tokens.")
 app.add_typer(audit.app, name="audit", help="Who did what, and whether anybody changed that.")
 
 
+@cache
 def command() -> Any:
     """Return the parser of everything."""
     return get_command(app)

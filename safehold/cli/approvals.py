@@ -5,6 +5,7 @@ from typing import Annotated, Any
 import typer
 
 from safehold.cli.output import AsJson, call, pairs, table
+from safehold.cli.paging import Cursor, Limit, call_page
 
 Number = Annotated[int, typer.Argument(metavar="CONFIG", help="Id of the config.")]
 Reason = Annotated[str, typer.Option(help="Why; kept with the decision.")]
@@ -35,9 +36,12 @@ def withdraw(config: Number, reason: Reason, as_json: AsJson = False) -> None:
     _act(config, "withdraw-approval", {"reason": reason}, as_json)
 
 
-def approvals(config: Number, as_json: AsJson = False) -> None:
+def approvals(
+    config: Number, limit: Limit = 50, cursor: Cursor = None, as_json: AsJson = False
+) -> None:
     """List what was asked and answered."""
-    call(as_json, lambda client: client.get(f"configs/{config}/approvals"), _print_all)
+    path = f"configs/{config}/approvals"
+    call_page(as_json, path, _print_all, limit=limit, cursor=cursor)
 
 
 def _act(config: int, verb: str, body: dict[str, Any], as_json: bool) -> None:

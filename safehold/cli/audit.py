@@ -9,6 +9,8 @@ import typer
 
 from safehold.api_client import ApiClient
 from safehold.cli.output import AsJson, call, lines, show, table
+from safehold.cli.paging import Cursor, Limit, call_page
+from safehold.cli.writing import print_written, write_whole
 
 app = typer.Typer(no_args_is_help=False)
 Project = Annotated[
@@ -24,11 +26,11 @@ Until = Annotated[str | None, typer.Option(help="Before this time.")]
 @app.command("list")
 def list_entries(
     project: Project = None, actor: Actor = "", action: Action = "", about: Object = "", since: Since = None,
-    until: Until = None, limit: int = 50, as_json: AsJson = False,
+    until: Until = None, limit: Limit = 50, cursor: Cursor = None, as_json: AsJson = False,
 ) -> None:  # fmt: skip
     """List the newest entries of the audit trail."""
     filters = _filters(project, actor, action, about, since, until)
-    call(as_json, lambda client: client.page("audit", limit=limit, **filters), _print_list)
+    call_page(as_json, "audit", _print_list, limit=limit, cursor=cursor, **filters)
 
 
 @app.command()
@@ -47,11 +49,8 @@ def export(
                 sys.stdout.buffer.write(part)
             return
         target = output or Path(f"audit.{form}")
-        with target.open("wb") as file:
-            size = sum(file.write(part) for part in parts)
-    show(
-        {"path": str(target), "size_bytes": size}, as_json, lambda: lines(f"{target}: {size} bytes")
-    )
+        written = {"path": str(target), "size_bytes": write_whole(target, parts)}
+    show(written, as_json, lambda: print_written(written))
 
 
 @app.command()

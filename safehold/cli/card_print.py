@@ -17,7 +17,7 @@ def cards(page: dict[str, Any]) -> None:
 
 def card(found: dict[str, Any]) -> None:
     """Print one card with its sums."""
-    shown = {key: found[key] for key in ("id", "name", "stage", "question", "owner")}
+    shown = {key: found[key] for key in ("id", "name", "stage", "question", "owner", "version")}
     if found.get("parent"):
         shown["made from"] = f"card {found['parent']} ({found['pilot']})"
     if found["missing_agreements"]:

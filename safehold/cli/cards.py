@@ -6,9 +6,12 @@ from typing import Annotated, Any, Literal
 import typer
 
 from safehold.cli import card_print
+from safehold.cli.asking import Seen
 from safehold.cli.card_print import Number
-from safehold.cli.output import AsJson, call, lines
+from safehold.cli.output import AsJson, call
+from safehold.cli.paging import Cursor, Limit, call_page
 from safehold.cli.reading import read_plain
+from safehold.cli.writing import print_written, write_whole
 
 COLUMNS = ("name", "question", "stage")
 SUFFIXES = {"json": "json", "markdown": "md"}
@@ -44,15 +47,13 @@ def list_cards(
         str | None, typer.Option(help="pretrain, continued, sft or preference.")
     ] = None,
     name: Annotated[str | None, typer.Option(help="A part of the name.")] = None,
-    limit: int = 50,
+    limit: Limit = 50,
+    cursor: Cursor = None,
     as_json: AsJson = False,
 ) -> None:
     """List the newest cards."""
-    call(
-        as_json,
-        lambda client: client.page("cards", project=project, stage=stage, name=name, limit=limit),
-        card_print.cards,
-    )
+    filters = {"project": project, "stage": stage, "name": name, "limit": limit, "cursor": cursor}
+    call_page(as_json, "cards", card_print.cards, **filters)
 
 
 @app.command()
@@ -66,17 +67,20 @@ def change(
     card: Number,
     file: Fields,
     reason: Annotated[str, typer.Option(help="Why; kept in the trail.")] = "",
+    seen: Seen = "",
     as_json: AsJson = False,
 ) -> None:
     """Change the fields that the file names."""
     body = _body(file) | {"reason": reason}
-    call(as_json, lambda client: client.change("cards", card, body), card_print.card)
+    call(as_json, lambda client: client.change("cards", card, body, version=seen), card_print.card)
 
 
 @app.command()
-def history(card: Number, as_json: AsJson = False) -> None:
+def history(
+    card: Number, limit: Limit = 200, cursor: Cursor = None, as_json: AsJson = False
+) -> None:
     """Show every change: who, when, old, new, why."""
-    call(as_json, lambda client: client.get(f"cards/{card}/changes"), card_print.changes)
+    call_page(as_json, f"cards/{card}/changes", card_print.changes, limit=limit, cursor=cursor)
 
 
 @app.command()
@@ -131,16 +135,12 @@ def export(
 
     def act(client: Any) -> dict[str, Any]:
         parts = client.download(f"cards/{card}/export", form=form)
-        return {"text": b"".join(parts).decode(), "form": form}
+        if output is not None:
+            size = write_whole(output, parts)
+            return {"card": card, "form": form, "path": str(output), "size_bytes": size}
+        return {"card": card, "form": form, "text": b"".join(parts).decode()}
 
-    def written(answer: dict[str, Any]) -> None:
-        if output is None:
-            lines(answer["text"].rstrip("\n"))
-            return
-        output.write_text(answer["text"], encoding="utf-8")
-        lines(f"Written: {output}")
-
-    call(as_json, act, written)
+    call(as_json, act, print_written)
 
 
 def _body(file: Path) -> dict[str, Any]:

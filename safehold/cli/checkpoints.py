@@ -6,7 +6,10 @@ import typer
 
 from safehold.api_client import ApiClient
 from safehold.cli.output import AsJson, call, pairs, print_report, table
+from safehold.cli.paging import Cursor, Limit, call_page
+from safehold.cli.tables import size
 from safehold.cli.waiting import until_verdict
+from safehold.cli.watching import Watch, again_and_again
 
 app = typer.Typer(no_args_is_help=False)
 Number = Annotated[int, typer.Argument(metavar="CHECKPOINT", help="Id of the checkpoint.")]
@@ -16,21 +19,20 @@ Number = Annotated[int, typer.Argument(metavar="CHECKPOINT", help="Id of the che
 def list_checkpoints(
     run: Annotated[int | None, typer.Option(help="Only of this run.")] = None,
     state: Annotated[str | None, typer.Option(help="Only in this state.")] = None,
-    limit: int = 50,
+    limit: Limit = 50,
+    cursor: Cursor = None,
     as_json: AsJson = False,
 ) -> None:
     """List the newest checkpoints."""
-    call(
-        as_json,
-        lambda client: client.page("checkpoints", run=run, state=state, limit=limit),
-        _print_list,
-    )
+    filters = {"run": run, "state": state, "limit": limit, "cursor": cursor}
+    call_page(as_json, "checkpoints", _print_list, **filters)
 
 
 @app.command()
-def show(checkpoint: Number, as_json: AsJson = False) -> None:
+def show(checkpoint: Number, watch: Watch = None, as_json: AsJson = False) -> None:
     """Show one checkpoint."""
-    call(as_json, lambda client: client.get(f"checkpoints/{checkpoint}"), _print_one)
+    path = f"checkpoints/{checkpoint}"
+    again_and_again(watch, lambda: call(as_json, lambda client: client.get(path), _print_one))
 
 
 @app.command()
@@ -61,7 +63,7 @@ def _verify(client: ApiClient, checkpoint: int, wait: float) -> dict[str, Any]:
 
 def _print_list(page: dict[str, Any]) -> None:
     table(
-        ("id", "run", "attempt", "step", "kind", "state", "path"),
+        ("id", "run", "attempt", "step", "kind", "state", "size", "path"),
         (
             (
                 one["id"],
@@ -70,6 +72,7 @@ def _print_list(page: dict[str, Any]) -> None:
                 one["step"],
                 one["kind"],
                 one["state"],
+                size(one["size_bytes"]),
                 one["path"],
             )
             for one in page["items"]
@@ -78,7 +81,8 @@ def _print_list(page: dict[str, Any]) -> None:
 
 
 def _print_one(one: dict[str, Any]) -> None:
-    pairs({key: one.get(key) for key in ("id", "run", "attempt", "step", "kind", "state", "path")})
+    shown = ("id", "run", "attempt", "step", "kind", "state", "error", "is_pinned", "saved_at", "verified_at", "path")  # fmt: skip
+    pairs({key: one.get(key) for key in shown} | {"size": size(one.get("size_bytes"))})
 
 
 def _print_lineage(answer: dict[str, Any]) -> None:

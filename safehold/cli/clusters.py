@@ -7,6 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
+from safehold.api_client import place
+from safehold.cli.asking import Yes, ask
 from safehold.cli.output import AsJson, CannotRun, call, lines, pairs, table
 from safehold.kubeconfig import KubeconfigError, cluster_name, flattened
 
@@ -23,7 +25,7 @@ def list_clusters(as_json: AsJson = False) -> None:
 @app.command()
 def show(name: Name, as_json: AsJson = False) -> None:
     """Show one cluster with its nodes and what waits there."""
-    call(as_json, lambda client: client.get(f"clusters/{name}"), _print_one)
+    call(as_json, lambda client: client.get(place("clusters", name)), _print_one)
 
 
 @app.command()
@@ -53,13 +55,16 @@ def register(
 @app.command("test")
 def look(name: Name, as_json: AsJson = False) -> None:
     """Look at a cluster now."""
-    call(as_json, lambda client: client.post(f"clusters/{name}/test"), _print_one)
+    call(as_json, lambda client: client.post(place("clusters", name, "test")), _print_one)
 
 
 @app.command()
-def remove(name: Name, as_json: AsJson = False) -> None:
-    """Forget a cluster that no run uses."""
-    call(as_json, lambda client: client.remove(f"clusters/{name}"), lambda _: lines("Removed."))
+def remove(name: Name, yes: Yes = False, as_json: AsJson = False) -> None:
+    """Forget a cluster that no run uses, with its credentials."""
+    ask(f"Forget cluster {name} and its credentials?", yes)
+    call(
+        as_json, lambda client: client.remove(place("clusters", name)), lambda _: lines("Removed.")
+    )
 
 
 def _document(path: Path | None, context: str) -> dict[str, Any]:

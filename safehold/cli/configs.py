@@ -9,8 +9,10 @@ from safehold.api_client import ApiClient
 from safehold.cli import approvals
 from safehold.cli.cards import Project
 from safehold.cli.output import AsJson, call, lines, pairs, print_report, table
+from safehold.cli.paging import Cursor, Limit, call_page
 from safehold.cli.reading import read_plain
 from safehold.cli.waiting import until_verdict
+from safehold.cli.writing import print_written, write_whole
 
 app = typer.Typer(no_args_is_help=False)
 for _command in (
@@ -37,11 +39,11 @@ def create(
 
 
 @app.command("list")
-def list_configs(project: Project = None, limit: int = 50, as_json: AsJson = False) -> None:
+def list_configs(
+    project: Project = None, limit: Limit = 50, cursor: Cursor = None, as_json: AsJson = False
+) -> None:
     """List the newest configs."""
-    call(
-        as_json, lambda client: client.page("configs", project=project, limit=limit), _print_configs
-    )
+    call_page(as_json, "configs", _print_configs, project=project, limit=limit, cursor=cursor)
 
 
 @app.command()
@@ -62,17 +64,14 @@ def export(
 ) -> None:
     """Write one config as TOML."""
 
-    def written(one: dict[str, Any]) -> None:
+    def act(client: ApiClient) -> dict[str, Any]:
+        one = client.get(f"configs/{config}")
         if output is None:
-            lines(one["toml"].rstrip())
+            return one | {"text": one["toml"]}
+        size = write_whole(output, [one["toml"].encode()])
+        return one | {"path": str(output), "size_bytes": size}
 
-    def act(client: Any) -> dict[str, Any]:
-        one: dict[str, Any] = client.get(f"configs/{config}")
-        if output is not None:
-            output.write_text(one["toml"], encoding="utf-8")
-        return one
-
-    call(as_json, act, written)
+    call(as_json, act, print_written)
 
 
 @app.command()
@@ -82,7 +81,11 @@ def diff(
     as_json: AsJson = False,
 ) -> None:
     """Show what differs from another config."""
-    call(as_json, lambda client: client.get(f"configs/{config}/diff", other=other), print_changes)
+    call(
+        as_json,
+        lambda client: differences(client.get(f"configs/{config}/diff", other=other)),
+        print_changes,
+    )
 
 
 @app.command()
@@ -103,6 +106,13 @@ def preflight(
     call(as_json, lambda client: _checked(client, config, names, wait), print_report)
 
 
+def differences(answer: dict[str, Any]) -> dict[str, Any]:
+    """Return an answer whose sentence does not stand where a verdict does."""
+    return {key: value for key, value in answer.items() if key != "verdict"} | {
+        "conclusion": answer["verdict"]
+    }
+
+
 def print_changes(answer: dict[str, Any]) -> None:
     """Print the changes between two configs."""
     if not answer["changes"]:
@@ -115,7 +125,8 @@ def print_changes(answer: dict[str, Any]) -> None:
             for one in answer["changes"]
         ),
     )
-    lines(f"{answer['verdict'][:1].upper()}{answer['verdict'][1:]}.")
+    told = answer["conclusion"]
+    lines(f"{told[:1].upper()}{told[1:]}.")
 
 
 def _checked(client: ApiClient, config: int, only: list[str], wait: float) -> dict[str, Any]:

@@ -1,6 +1,9 @@
 """Entry point of `safehold`: 0 good, 1 findings that block, 2 could not run, with one line on stderr."""
 
+import io
+import os
 import sys
+import traceback
 from collections.abc import Sequence
 
 from safehold.api_client import ApiError
@@ -19,18 +22,39 @@ def run(arguments: Sequence[str]) -> int:
         from safehold.cli.application import command
     except ModuleNotFoundError as error:
         return _refuse(f"{error.name} is missing: pip install 'safehold[cli]'.")
+    _take_any_character()
     try:
         return int(command()(list(arguments), prog_name="safehold", standalone_mode=False) or 0)
     except ApiError as error:
         return _refuse(str(error))
     except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what is still buffered has no reader either
         return 0
-    except Exception as error:
+    except OSError as error:
+        named = f"{error.filename} cannot be used: " if error.filename else ""
+        return _refuse(f"{named}{error.strerror or error}.")
+    except Exception as error:  # noqa: BLE001 the edge of the process: a code of its own would read as findings
         if hasattr(error, "format_message"):  # a wrong option or argument, as the parser words it
             return _refuse(f"{error.format_message().rstrip('.')}. See `safehold --help`.")
         if type(error).__name__ == "Abort":
             return _refuse("stopped.")
-        raise
+        return _broke(error)
+
+
+def _take_any_character() -> None:
+    """Have output show what the terminal's character set lacks by its number, rather than break."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _broke(error: Exception) -> int:
+    if os.environ.get("SAFEHOLD_TRACEBACK"):
+        traceback.print_exception(error)
+    return _refuse(
+        f"broke, which is a fault of its own: {type(error).__name__}: {error}."
+        " SAFEHOLD_TRACEBACK=1 shows where."
+    )
 
 
 def _refuse(message: str) -> int:

@@ -4,7 +4,10 @@ from typing import Annotated, Any
 
 import typer
 
+from safehold.api_client import place
+from safehold.cli.asking import Yes, ask
 from safehold.cli.output import AsJson, call, lines, pairs, table
+from safehold.cli.paging import Cursor, Limit, call_page
 
 app = typer.Typer(no_args_is_help=False)
 Slug = Annotated[str, typer.Argument(metavar="PROJECT", help="Short name of the project.")]
@@ -12,9 +15,12 @@ Username = Annotated[str, typer.Argument(metavar="USER", help="User name.")]
 
 
 @app.command("list")
-def list_members(slug: Slug, limit: int = 200, as_json: AsJson = False) -> None:
+def list_members(
+    slug: Slug, limit: Limit = 200, cursor: Cursor = None, as_json: AsJson = False
+) -> None:
     """List the members of a project with their roles."""
-    call(as_json, lambda client: client.page(f"projects/{slug}/members", limit=limit), _print_list)
+    path = place("projects", slug, "members")
+    call_page(as_json, path, _print_list, limit=limit, cursor=cursor)
 
 
 @app.command()
@@ -26,7 +32,7 @@ def add(
 ) -> None:
     """Give somebody who has an account a role."""
     body = {"username": username, "role": role}
-    call(as_json, lambda client: client.create(f"projects/{slug}/members", body), pairs)
+    call(as_json, lambda client: client.create(place("projects", slug, "members"), body), pairs)
 
 
 @app.command()
@@ -40,13 +46,18 @@ def change(
 ) -> None:
     """Give a member another role."""
     body = {"role": role}
-    call(as_json, lambda client: client.change(f"projects/{slug}/members", username, body), pairs)
+    call(
+        as_json,
+        lambda client: client.change(place("projects", slug, "members"), username, body),
+        pairs,
+    )
 
 
 @app.command()
-def remove(slug: Slug, username: Username, as_json: AsJson = False) -> None:
-    """Take somebody out of a project."""
-    path = f"projects/{slug}/members/{username}"
+def remove(slug: Slug, username: Username, yes: Yes = False, as_json: AsJson = False) -> None:
+    """Take somebody out of a project; what they did there stays."""
+    ask(f"Take {username} out of project {slug}?", yes)
+    path = place("projects", slug, "members", username)
     call(as_json, lambda client: client.remove(path), lambda _: lines("Removed."))
 
 

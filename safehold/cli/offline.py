@@ -19,8 +19,12 @@ def verify(
     as_json: AsJson = False,
 ) -> None:
     """Verify a checkpoint without a service."""
-    if not path.exists():
-        raise CannotRun(f"{path} does not exist.")
+    try:
+        path.stat()
+    except FileNotFoundError as error:
+        raise CannotRun(f"{path} does not exist.") from error
+    except OSError as error:
+        raise _unreadable(path, error) from error
     try:
         from safehold.checkpointing import verification
     except ModuleNotFoundError as error:

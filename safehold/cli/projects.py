@@ -4,7 +4,9 @@ from typing import Annotated, Any
 
 import typer
 
+from safehold.api_client import place
 from safehold.cli.output import AsJson, call, pairs, table
+from safehold.cli.paging import Cursor, Limit, call_page
 
 app = typer.Typer(no_args_is_help=False)
 Slug = Annotated[str, typer.Argument(metavar="SLUG", help="Short name of the project.")]
@@ -13,19 +15,18 @@ Slug = Annotated[str, typer.Argument(metavar="SLUG", help="Short name of the pro
 @app.command("list")
 def list_projects(
     archived: Annotated[bool, typer.Option("--archived", help="The archived ones.")] = False,
-    limit: int = 50,
+    limit: Limit = 50,
+    cursor: Cursor = None,
     as_json: AsJson = False,
 ) -> None:
     """List your projects."""
-    call(
-        as_json, lambda client: client.page("projects", archived=archived, limit=limit), _print_list
-    )
+    call_page(as_json, "projects", _print_list, archived=archived, limit=limit, cursor=cursor)
 
 
 @app.command()
 def show(slug: Slug, as_json: AsJson = False) -> None:
     """Show one project and your role in it."""
-    call(as_json, lambda client: client.get(f"projects/{slug}"), pairs)
+    call(as_json, lambda client: client.get(place("projects", slug)), pairs)
 
 
 @app.command()
@@ -51,13 +52,13 @@ def rename(
 @app.command()
 def archive(slug: Slug, as_json: AsJson = False) -> None:
     """Make a project read-only."""
-    call(as_json, lambda client: client.post(f"projects/{slug}/archive"), pairs)
+    call(as_json, lambda client: client.post(place("projects", slug, "archive")), pairs)
 
 
 @app.command()
 def restore(slug: Slug, as_json: AsJson = False) -> None:
     """Bring an archived project back."""
-    call(as_json, lambda client: client.post(f"projects/{slug}/restore"), pairs)
+    call(as_json, lambda client: client.post(place("projects", slug, "restore")), pairs)
 
 
 def _print_list(page: dict[str, Any]) -> None:

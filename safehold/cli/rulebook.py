@@ -4,7 +4,8 @@ from typing import Annotated, Any
 
 import typer
 
-from safehold.api_client import ApiClient
+from safehold.api_client import ApiClient, place
+from safehold.cli.asking import Seen
 from safehold.cli.cards import Project
 from safehold.cli.output import AsJson, CannotRun, call, lines, pairs, table
 
@@ -49,18 +50,22 @@ def set_bounds(
     low: Annotated[float | None, typer.Option(help="Smallest value inside.")] = None,
     high: Annotated[float | None, typer.Option(help="Largest value inside.")] = None,
     project: Project = None,
+    seen: Seen = "",
     as_json: AsJson = False,
 ) -> None:
     """Set the project's own bounds of a rule; a bound left out is none."""
     body = {"low": low, "high": high, "reason": reason, "project": project}
-    call(as_json, lambda client: client.change("rulebook", rule, body), _print_rule)
+    call(as_json, lambda client: client.change("rulebook", rule, body, version=seen), _print_rule)
 
 
 @app.command()
 def reset(rule: Rule, project: Project = None, as_json: AsJson = False) -> None:
     """Take the bounds of a rule as they are written."""
-    asked = f"?project={project}" if project else ""
-    call(as_json, lambda client: client.remove(f"rulebook/{rule}{asked}"), lambda _: lines("Done."))
+    call(
+        as_json,
+        lambda client: client.remove(place("rulebook", rule), project=project),
+        lambda _: lines(f"{rule} holds as it is written."),
+    )
 
 
 def _print_rules(book: dict[str, Any]) -> None:

@@ -6,6 +6,7 @@ import typer
 
 from safehold.cli.cards import Project
 from safehold.cli.output import AsJson, call, figure, table
+from safehold.cli.paging import Cursor, Limit, call_page
 from safehold.cli.run_acts import Number, print_run
 from safehold.cli.watching import Watch, again_and_again
 
@@ -39,18 +40,17 @@ def list_runs(
     text: Text = None,
     shelf: Shelf = None,
     order: Order = None,
-    limit: Annotated[int, typer.Option(min=1, max=200)] = 50,
+    limit: Limit = 50,
+    cursor: Cursor = None,
     watch: Watch = None,
     as_json: AsJson = False,
 ) -> None:
     """List runs, the newest first unless another order is asked for."""
     filters = {
         "project": project, "state": state, "owner": owner, "group": group, "tag": tag, "q": text, "shelf": shelf,
-        "order": order, "limit": limit,
+        "order": order, "limit": limit, "cursor": cursor,
     }  # fmt: skip
-    again_and_again(
-        watch, lambda: call(as_json, lambda client: client.page("runs", **filters), _print_runs)
-    )
+    again_and_again(watch, lambda: call_page(as_json, "runs", _print_runs, **filters))
 
 
 def show(run: Number, watch: Watch = None, as_json: AsJson = False) -> None:

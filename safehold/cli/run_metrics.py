@@ -6,9 +6,10 @@ from typing import Annotated, Any
 import typer
 
 from safehold.api_client import ApiClient
-from safehold.cli.configs import print_changes
+from safehold.cli.configs import differences, print_changes
 from safehold.cli.output import AsJson, CannotRun, call, figure, lines, table
 from safehold.cli.run_acts import Number
+from safehold.cli.writing import print_written, write_whole
 
 FORMATS = {".csv": "csv", ".parquet": "parquet", ".tfevents": "tensorboard"}
 Names = Annotated[
@@ -32,7 +33,7 @@ def metrics(
 ) -> None:
     """Print series, or the names there are; with --output write every point to a file."""
     if output is not None:
-        call(as_json, lambda client: _write(client, run, name, output), _print_written)
+        call(as_json, lambda client: _write(client, run, name, output), print_written)
         return
     call(
         as_json,
@@ -61,15 +62,7 @@ def _write(client: ApiClient, run: int, names: list[str] | None, output: Path) -
     if chosen is None:
         raise CannotRun(f"{output}: name it .csv, .parquet or .tfevents.")
     parts = client.download(f"runs/{run}/metrics/export", format=chosen, names=names or None)
-    fresh = output.with_name(f".{output.name}.part")  # what is there stays until all has come
-    try:
-        with fresh.open("wb") as file:
-            size = sum(file.write(part) for part in parts)
-        fresh.replace(output)
-    except OSError as error:
-        raise CannotRun(f"{output} cannot be written: {error.strerror or error}.") from error
-    finally:
-        fresh.unlink(missing_ok=True)
+    size = write_whole(output, parts)
     return {"run": run, "path": str(output), "format": chosen, "size_bytes": size}
 
 
@@ -83,10 +76,6 @@ def _compared(
 def _usual_names(client: ApiClient, run: int) -> list[str]:
     known = client.get(f"runs/{run}/metrics")["names"]
     return [name for name in known if name.split("/")[-1] == "loss"][:12]
-
-
-def _print_written(answer: dict[str, Any]) -> None:
-    lines(f"{answer['path']}: {answer['size_bytes']:,} bytes")
 
 
 def _print_series(answer: dict[str, Any]) -> None:
@@ -112,4 +101,4 @@ def _print_comparison(answer: dict[str, Any]) -> None:
     base, *others = answer["runs"] or [{}]
     for run, diff in zip(others, answer["diffs"], strict=True):
         lines("", f"{base['name']} → {run['name']}")
-        print_changes(diff)
+        print_changes(differences(diff))

@@ -5,10 +5,12 @@ from typing import Annotated, Any
 import typer
 
 from safehold.api_client import ApiClient
-from safehold.cli.configs import print_changes
+from safehold.cli.configs import differences, print_changes
 from safehold.cli.output import AsJson, call, lines, pairs, table
+from safehold.cli.paging import Cursor, Limit, call_page
 from safehold.cli.run_acts import Number, print_run
 from safehold.cli.waiting import until
+from safehold.cli.watching import Watch, again_and_again
 
 
 def logs(
@@ -32,9 +34,18 @@ def logs(
     )
 
 
-def events(run: Number, limit: int = 50, as_json: AsJson = False) -> None:
+def events(
+    run: Number,
+    limit: Limit = 50,
+    cursor: Cursor = None,
+    watch: Watch = None,
+    as_json: AsJson = False,
+) -> None:
     """Print the timeline, newest first."""
-    call(as_json, lambda client: client.page(f"runs/{run}/events", limit=limit), _print_events)
+    path = f"runs/{run}/events"
+    again_and_again(
+        watch, lambda: call_page(as_json, path, _print_events, limit=limit, cursor=cursor)
+    )
 
 
 def wait(
@@ -63,7 +74,11 @@ def diff(
     as_json: AsJson = False,
 ) -> None:
     """Show what differs between the configs of two runs."""
-    call(as_json, lambda client: client.get(f"runs/{run}/diff", other=other), print_changes)
+    call(
+        as_json,
+        lambda client: differences(client.get(f"runs/{run}/diff", other=other)),
+        print_changes,
+    )
 
 
 def record(run: Number, as_json: AsJson = False) -> None:

@@ -5,10 +5,12 @@ from typing import Annotated, Any
 
 import typer
 
-from safehold.api_client import ApiClient
+from safehold.api_client import ApiClient, ApiError
+from safehold.cli.asking import Seen, Yes, ask
 from safehold.cli.output import AsJson, CannotRun, call, lines
 from safehold.cli.run_acts import Number, print_run
 
+_CHANGED = 412
 Runs = Annotated[list[int], typer.Argument(metavar="RUN…", help="Ids of runs.")]
 
 
@@ -23,20 +25,19 @@ def label(
         list[str] | None, typer.Option("--untag", help="One less; may be repeated.")
     ] = None,
     notes: Annotated[str | None, typer.Option(help="Of the one run.")] = None,
+    seen: Seen = "",
     as_json: AsJson = False,
 ) -> None:
     """Name, group, tag and annotate runs."""
-    if len(runs) > 1 and (name is not None or notes is not None):
-        raise CannotRun("A name and notes are those of one run.")
+    if len(runs) > 1 and (name is not None or notes is not None or seen):
+        raise CannotRun("A name, notes and a version are those of one run.")
     plain = {"name": name, "group": group, "notes": notes}
     given = {field: value for field, value in plain.items() if value is not None}
 
     def act(client: ApiClient, run: int) -> dict[str, Any]:
-        body: dict[str, Any] = dict(given)
-        if tag or untag:
-            old = client.get(f"runs/{run}")["tags"]
-            body["tags"] = [one for one in old if one not in (untag or [])] + list(tag or [])
-        return client.change("runs", run, body)
+        if not (tag or untag):
+            return client.change("runs", run, given, version=seen)
+        return _retagged(client, run, given, set(untag or []), list(tag or []), seen)
 
     _each(runs, act, as_json)
 
@@ -53,19 +54,17 @@ def unarchive(runs: Runs, as_json: AsJson = False) -> None:
 
 def delete(
     run: Number,
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    yes: Yes = False,
     as_json: AsJson = False,
 ) -> None:
     """Have the metrics and logs of an archived run deleted after the time of grace; for admins."""
 
     def act(client: ApiClient) -> dict[str, Any]:
         found = client.get(f"runs/{run}")
-        if not yes:
-            typer.confirm(
-                f"Delete metrics, logs and samples of run {run} ({found['name']})? Its record and checkpoints stay.",
-                abort=True,
-                err=True,
-            )
+        ask(
+            f"Delete metrics, logs and samples of run {run} ({found['name']})? Its record and checkpoints stay.",
+            yes,
+        )
         return client.remove(f"runs/{run}")
 
     call(
@@ -80,6 +79,22 @@ def delete(
 def keep(run: Number, as_json: AsJson = False) -> None:
     """Take back that a run is to be deleted; for admins."""
     call(as_json, lambda client: client.act("runs", run, "keep"), print_run)
+
+
+def _retagged(
+    client: ApiClient, run: int, given: dict[str, Any], gone: set[str], fresh: list[str], seen: str
+) -> dict[str, Any]:
+    """Give and take tags; where somebody else does so at the same time, over what they left."""
+    for is_last in (False, False, True):
+        found = client.get(f"runs/{run}")
+        tags = [one for one in found["tags"] if one not in gone] + fresh
+        try:
+            body = given | {"tags": tags}
+            return client.change("runs", run, body, version=seen or found["version"])
+        except ApiError as error:
+            if error.status != _CHANGED or seen or is_last:
+                raise
+    raise AssertionError
 
 
 def _each(runs: list[int], act: Callable[[ApiClient, int], dict[str, Any]], as_json: bool) -> None:

@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 import typer
 
-from safehold.cli.output import CannotRun
+from safehold.cli.output import AsJson, CannotRun
 
 
 def up(
@@ -12,14 +12,15 @@ def up(
     port: Annotated[
         int | None, typer.Option(min=1, max=65535, help="Of the web server; PORT, else 8000.")
     ] = None,
+    as_json: AsJson = False,
 ) -> None:
-    """Start the whole service on this machine."""
-    raise typer.Exit(_service().up(demo=demo, port=port))
+    """Start the whole service on this machine; with --json one object on standard output once it is ready."""
+    raise typer.Exit(_service().up(demo=demo, port=port, as_json=as_json))
 
 
-def demo() -> None:
+def demo(as_json: AsJson = False) -> None:
     """Seed and launch the demo run."""
-    raise typer.Exit(_service().demo())
+    raise typer.Exit(_service().demo(as_json=as_json))
 
 
 def _service() -> Any:

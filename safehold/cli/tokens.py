@@ -4,7 +4,9 @@ from typing import Annotated, Any
 
 import typer
 
+from safehold.cli.asking import Yes, ask
 from safehold.cli.output import AsJson, call, lines, pairs, table
+from safehold.cli.paging import Cursor, Limit, call_page
 
 app = typer.Typer(no_args_is_help=False)
 
@@ -12,11 +14,12 @@ app = typer.Typer(no_args_is_help=False)
 @app.command("list")
 def list_tokens(
     ended: Annotated[bool, typer.Option("--all", help="Ended and revoked ones too.")] = False,
-    limit: int = 50,
+    limit: Limit = 50,
+    cursor: Cursor = None,
     as_json: AsJson = False,
 ) -> None:
     """List your tokens."""
-    call(as_json, lambda client: client.page("tokens", live=not ended, limit=limit), _print_list)
+    call_page(as_json, "tokens", _print_list, live=not ended, limit=limit, cursor=cursor)
 
 
 @app.command()
@@ -43,9 +46,11 @@ def create(
 @app.command()
 def revoke(
     token: Annotated[int, typer.Argument(metavar="TOKEN", help="Id of the token.")],
+    yes: Yes = False,
     as_json: AsJson = False,
 ) -> None:
-    """End a token at once."""
+    """End a token at once; it cannot be brought back."""
+    ask(f"End token {token}? What uses it is refused from then on.", yes)
     call(as_json, lambda client: client.act("tokens", token, "revoke"), _print_one)
 
 

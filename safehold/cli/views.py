@@ -7,15 +7,18 @@ import typer
 
 from safehold.cli.cards import Project
 from safehold.cli.output import AsJson, call, lines, table
+from safehold.cli.paging import Cursor, Limit, call_page
 from safehold.cli.run_listing import Group, Order, Owner, Shelf, State, Tag, Text
 
 app = typer.Typer(no_args_is_help=False)
 
 
 @app.command("list")
-def list_views(project: Project = None, as_json: AsJson = False) -> None:
+def list_views(
+    project: Project = None, limit: Limit = 50, cursor: Cursor = None, as_json: AsJson = False
+) -> None:
     """List your views and the shared ones."""
-    call(as_json, lambda client: client.page("views", project=project), _print_views)
+    call_page(as_json, "views", _print_views, project=project, limit=limit, cursor=cursor)
 
 
 @app.command()

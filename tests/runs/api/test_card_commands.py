@@ -75,10 +75,10 @@ def test_a_card_is_reckoned_made_changed_and_shown(
     assert "Big one" in safehold("card", "list", "--stage", "pretrain", "--name", "big")
 
 
-def test_a_wrong_field_is_a_finding(safehold: Callable[..., str], fields: Path) -> None:
+def test_a_wrong_field_is_named(safehold: Callable[..., str], fields: Path) -> None:
     fields.write_text(FIELDS.replace("mfu = 0.5", "mfu = 50.0"))
-    said = safehold("card", "create", fields, code=1)
-    assert "compute.mfu" in said
+    said = safehold("card", "create", fields, code=2)
+    assert "compute.mfu: It should be less than or equal to 1; it is 50.0." in said
 
 
 def test_a_card_is_exported(safehold: Callable[..., str], fields: Path, tmp_path: Path) -> None:

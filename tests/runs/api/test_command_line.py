@@ -133,7 +133,7 @@ def test_runs_are_labelled_and_listed_by_their_labels(safehold: Command, run: Ru
         assert "renamed" in safehold("run", "list", *words)[1]
     assert "renamed" not in safehold("run", "list", "--tag", "slow")[1]
     assert safehold("run", "label", run.pk, run.pk, "--name", "x")[0] == 2
-    assert safehold("run", "label", run.pk, "--tag", "two words")[0] == 1
+    assert safehold("run", "label", run.pk, "--tag", "two words")[0] == 2
 
 
 def test_runs_go_to_the_archive_and_back(safehold: Command, project: Project) -> None:

@@ -4,7 +4,11 @@ import re
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from safehold.cli.application import command
+from tests.safehold.cli.conftest import Command
+from tests.safehold.cli.tree import Leaf, leaves
 
 PAGE = Path(__file__).parents[3] / "docs/reference/cli.md"
 
@@ -22,17 +26,24 @@ def test_the_page_names_every_command() -> None:
     assert set(rows) == names_of(command())
 
 
-def test_every_command_but_the_service_itself_speaks_json() -> None:
-    def leaves(group: Any) -> list[Any]:
-        return [
-            leaf
-            for one in group.commands.values()
-            for leaf in (leaves(one) if hasattr(one, "commands") else [one])
-        ]
+each = pytest.mark.parametrize("leaf", list(leaves()), ids=lambda leaf: leaf.name)
 
-    silent = {
-        one.name
-        for one in leaves(command())
-        if "--json" not in {o for p in one.params for o in p.opts}
-    }
-    assert silent == {"up", "demo"}
+
+@each
+def test_every_command_speaks_json(leaf: Leaf) -> None:
+    assert "--json" in {name for one in leaf.click.params for name in one.opts}
+
+
+@each
+def test_every_command_says_what_it_does(leaf: Leaf) -> None:
+    assert (leaf.click.help or "").strip().endswith(".")
+    for one in leaf.click.params:
+        told = one.help or ""
+        assert told.endswith((".", "…", ")")), f"{leaf.name}: {one.name} says {told!r}"
+
+
+@each
+def test_the_help_of_a_command_fits_a_terminal(leaf: Leaf, safehold: Command) -> None:
+    ran = safehold(*leaf.words, "--help")
+    assert (ran.code, ran.err) == (0, "")
+    assert max(map(len, ran.out.splitlines())) <= 80

@@ -1,6 +1,7 @@
 """What the verbs say when the service refuses or is away; the verbs themselves are in the end-to-end story."""
 
 import json
+import os
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -18,11 +19,22 @@ FINDING = {
     "evidence": {},
     "advice": "",
 }
+FIELD = {
+    "code": "CONF-3.config_fields",
+    "severity": "fail",
+    "message": "optimizer.lr: Too high.",
+    "evidence": {"field": "optimizer.lr"},
+    "advice": "",
+}
 ANSWERS: dict[str, tuple[int, dict[str, Any]]] = {
     "/api/v1/runs/1/launch": (422, {"detail": "Run 1 cannot start.", "findings": [FINDING]}),
     "/api/v1/configs": (
         422,
-        {"detail": "bad", "errors": [{"field": "optimizer.lr", "message": "Too high."}]},
+        {
+            "detail": "bad",
+            "errors": [{"field": "optimizer.lr", "message": "Too high."}],
+            "findings": [FIELD],
+        },
     ),
     "/api/v1/runs/2/stop": (409, {"detail": "Run 2 was never launched.", "hint": "Launch it."}),
     "/api/v1/runs/3": (200, {"id": 3, "name": "a", "state": "failed", "step": 7, "tokens": None}),
@@ -69,7 +81,9 @@ class TestAnswers:
         )
         assert "✗ fail    TOK-1.lock  Another tokenizer." in safehold("run", "launch", 1).out
 
-    def test_refused_fields_are_findings(self, safehold: Command, tmp_path: Path) -> None:
+    def test_refused_fields_of_a_config_are_findings(
+        self, safehold: Command, tmp_path: Path
+    ) -> None:
         (tmp_path / "a.toml").write_text("name = 'a'")
         ran = safehold("config", "create", tmp_path / "a.toml", "--json")
         assert ran.code == 1
@@ -91,7 +105,10 @@ class TestAnswers:
 
     def test_a_proxy_that_answers_nonsense_is_one_line(self, safehold: Command) -> None:
         ran = safehold("run", "show", 4)
-        assert (ran.code, ran.err) == (2, "safehold: Bad Gateway\n")
+        assert (ran.code, ran.err) == (
+            2,
+            f"safehold: {os.environ['SAFEHOLD_URL']} answers 502 Bad Gateway, not as Safehold does. Is the service up?\n",
+        )
 
 
 def test_a_service_that_is_away_is_one_line(
