@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 # O_NONBLOCK: opening a named pipe must not hang; it changes nothing for a file.
@@ -51,16 +50,6 @@ def open_inside(folder: str | os.PathLike[str], path: str) -> int:
         return _open_file(here, parts[-1], path)
     finally:
         os.close(here)
-
-
-def stray_links(folder: str | os.PathLike[str]) -> Iterator[str]:
-    """Yield each entry below the folder that is a link or no regular file, by relative path."""
-    for where, folders, files in os.walk(folder, followlinks=False):
-        for name in sorted(folders + files):
-            path = Path(where) / name
-            mode = path.lstat().st_mode
-            if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
-                yield path.relative_to(folder).as_posix()
 
 
 def _fault(path: str) -> str:

@@ -8,6 +8,7 @@ from typing import Literal
 
 from safehold.checkpointing.formats.base import Contents
 from safehold.checkpointing.formats.dcp import Plan
+from safehold.checkpointing.verification.listing import Listing
 from safehold.manifest import Expected, Manifest
 
 Shape = Literal["folder", "file", "dcp", "archive"]
@@ -53,6 +54,7 @@ class Facts:
         files: By path; those of the manifest, or those found where no manifest names them.
         extra: Files in the folder that no manifest names.
         links: Entries that are links or no regular files.
+        below: All that lies in the folder; empty of a single file.
         expected: What a run that wants to load it says; None if nobody asked.
     """
 
@@ -63,5 +65,6 @@ class Facts:
     files: Mapping[str, FileFacts] = field(default_factory=dict)
     extra: tuple[str, ...] = ()
     links: tuple[str, ...] = ()
+    below: Listing = field(default_factory=Listing)
     plan: Plan | None = None
     expected: Expected | None = None

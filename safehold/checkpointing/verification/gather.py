@@ -5,14 +5,20 @@ from __future__ import annotations
 import json
 import os
 import tarfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path, PurePosixPath
 
 from safehold.checkpointing.formats import dcp, safetensors, torch_zip
 from safehold.checkpointing.formats.base import Contents, FormatError, UnsafeError, View
 from safehold.checkpointing.verification.facts import Facts, FileFacts
+from safehold.checkpointing.verification.listing import (
+    MOST_OF_CHECKPOINT,
+    MOST_OF_OTHER,
+    list_below,
+)
 from safehold.checkpointing.verification.reading import BUFFERS, digest_and_scan
 from safehold.manifest import (
     FILE_NAME,
@@ -21,13 +27,17 @@ from safehold.manifest import (
     check_relative,
     open_inside,
     read,
-    stray_links,
 )
 
 Progress = Callable[[int, int], None]
 
 _ARCHIVES = (".tar", ".tar.gz", ".tgz", ".zip")
 _LARGEST_JSON_BYTES = 64 * 2**20
+_SUFFIXES = {".safetensors", ".pt", ".pth", ".bin", ".ckpt", ".pkl", ".pickle", ".json"}
+# Of a folder without a manifest, and of an archive, which is refused in any case.
+_MOST_HEADS = 200
+_MOST_MEMBERS = 10_000
+_MOST_PACKED_BYTES = 2**30
 
 
 def gather(path: Path, progress: Progress | None = None) -> Facts:
@@ -73,20 +83,49 @@ def read_file(
 
 
 def _folder(folder: Path, progress: Progress | None) -> Facts:
-    links = tuple(stray_links(folder))
-    present = [name for name in _names(folder) if name != FILE_NAME]
     try:
         manifest = read(folder)
     except ManifestError as error:
-        # Without a manifest the files are still looked at, so that the reason is told in full;
-        # with one that is damaged none is: it may name anything.
-        look = () if (folder / FILE_NAME).exists() else tuple(p for p in present if p not in links)
-        files = _read_all(folder, look, "blake3", progress)
-        return Facts(str(folder), "folder", None, str(error), files, links=links)
+        return _without_manifest(folder, str(error))
+    below = list_below(folder, MOST_OF_CHECKPOINT)
     listed = [entry.path for entry in manifest.files]
     files = _read_all(folder, tuple(listed), manifest.digest_algorithm, progress)
-    extra = tuple(name for name in present if name not in set(listed) and name not in links)
-    return Facts(str(folder), "folder", manifest, files=files, extra=extra, links=links)
+    known = {*listed, FILE_NAME}
+    extra = tuple(sorted(name for name in below.files if name not in known))
+    return Facts(
+        str(folder), "folder", manifest, files=files, extra=extra, links=tuple(sorted(below.links)), below=below
+    )  # fmt: skip
+
+
+def _without_manifest(folder: Path, why: str) -> Facts:
+    """Look at the heads of a few files, so that the reason is told in full; it is no checkpoint in any case.
+
+    Where a manifest is there but damaged none is looked at: it may name anything.
+    """
+    below = list_below(folder, MOST_OF_OTHER)
+    is_damaged = os.path.lexists(folder / FILE_NAME)
+    known = sorted(name for name in below.files if PurePosixPath(name).suffix in _SUFFIXES)
+    files = {} if is_damaged else {name: _head(folder, name) for name in known[:_MOST_HEADS]}
+    links = tuple(sorted(below.links))
+    return Facts(str(folder), "folder", None, why, files, links=links, below=below)
+
+
+def _head(folder: Path, path: str) -> FileFacts:
+    """Return the facts of one file without reading its data: size, form, whether loading it would run code."""
+    try:
+        descriptor = open_inside(folder, path)
+    except FileNotFoundError:
+        return FileFacts(path, error="is missing")
+    except PathError as error:
+        return FileFacts(path, error=str(error), unsafe=True)
+    except OSError as error:
+        return FileFacts(path, error=f"cannot be read: {error.strerror}")
+    try:
+        return _contents(descriptor, path, ())
+    except OSError as error:
+        return FileFacts(path, error=f"cannot be read: {error.strerror}")
+    finally:
+        os.close(descriptor)
 
 
 def _single(path: Path, progress: Progress | None) -> Facts:
@@ -96,7 +135,8 @@ def _single(path: Path, progress: Progress | None) -> Facts:
 
 
 def _dcp(folder: Path, progress: Progress | None) -> Facts:
-    links = tuple(stray_links(folder))
+    below = list_below(folder, MOST_OF_CHECKPOINT)
+    links = tuple(sorted(below.links))
     try:
         with os.fdopen(open_inside(folder, dcp.METADATA), "rb") as file:
             plan = dcp.read_metadata(file.read(_LARGEST_JSON_BYTES))
@@ -105,18 +145,20 @@ def _dcp(folder: Path, progress: Progress | None) -> Facts:
             stretches[check_relative(shard.path)] = (*stretches.get(shard.path, ()), shard)
     except (FormatError, PathError) as error:
         bad = FileFacts(dcp.METADATA, error=str(error), unsafe=isinstance(error, UnsafeError))
-        return Facts(str(folder), "dcp", files={dcp.METADATA: bad}, links=links)
+        return Facts(str(folder), "dcp", files={dcp.METADATA: bad}, links=links, below=below)
     files = {
         path: read_file(folder, path, stretches=parts) for path, parts in sorted(stretches.items())
     }
-    return Facts(str(folder), "dcp", files=files, links=links, plan=plan)
+    return Facts(str(folder), "dcp", files=files, links=links, below=below, plan=plan)
 
 
 def _archive(path: Path) -> Facts:
     """Look at the index of an archive; nothing is ever unpacked."""
     try:
         with tarfile.open(path) as archive:
-            links = tuple(name for name in map(_stray_member, archive) if name)
+            is_small = not path.name.endswith("z") or path.stat().st_size < _MOST_PACKED_BYTES
+            members = islice(archive, _MOST_MEMBERS if is_small else 0)
+            links = tuple(name for name in map(_stray_member, members) if name)
     except (tarfile.TarError, OSError, EOFError) as error:
         return Facts(str(path), "archive", manifest_error=f"{path.name} is unreadable: {error}")
     return Facts(str(path), "archive", manifest_error=f"{path.name} is an archive", links=links)
@@ -128,12 +170,6 @@ def _stray_member(member: tarfile.TarInfo) -> str:
     except PathError:
         return member.name
     return "" if member.isfile() or member.isdir() else f"{member.name} -> {member.linkname}"
-
-
-def _names(folder: Path) -> Iterator[str]:
-    for where, _, names in os.walk(folder, followlinks=False):
-        for name in sorted(names):
-            yield (Path(where) / name).relative_to(folder).as_posix()
 
 
 def _read_all(

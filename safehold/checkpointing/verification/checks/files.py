@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from safehold.checkpointing.verification.base import check
 from safehold.checkpointing.verification.facts import Facts
+from safehold.checkpointing.verification.listing import MOST_SHOWN
 from safehold.findings import Finding, fail, info
 
 
@@ -22,7 +23,7 @@ def files(facts: Facts) -> Iterator[Finding]:
     if facts.extra:
         yield info(
             f"{len(facts.extra)} files are named by no manifest: {', '.join(facts.extra[:5])}.",
-            evidence={"paths": list(facts.extra)},
+            evidence={"paths": list(facts.extra[:MOST_SHOWN]), "num": len(facts.extra)},
         )
 
 
