@@ -13,7 +13,7 @@ from checkpoints.models import Checkpoint, Verification
 from checkpoints.selectors.lineage import lineage_of
 from checkpoints.services import registry, verification
 from controlplane.common.access import projects_of
-from controlplane.common.api import Input, Output, Page, PageQuery, caller, visible_projects
+from controlplane.common.api import Id, Input, Output, Page, PageQuery, caller, visible_projects
 
 router = Router(tags=["checkpoints"])
 
@@ -83,7 +83,7 @@ class GraphOut(Output):
 class CheckpointQuery(PageQuery):
     """Which checkpoints."""
 
-    run: int | None = None
+    run: Id | None = None
     state: Checkpoint.State | None = None
     kind: Checkpoint.Kind | None = None
     pinned: bool | None = None
@@ -110,6 +110,7 @@ def list_checkpoints(request: HttpRequest, filters: Query[CheckpointQuery]) -> A
             cursor=filters.cursor,
         ),
         size=filters.limit,
+        is_strict=True,
     )
     return {"items": [_shape(row) for row in page.rows], "next": page.next_cursor or None}
 

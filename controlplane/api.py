@@ -12,7 +12,7 @@ from ninja import Swagger
 from checkpoints import api as checkpoints
 from controlplane.common.api import audit, people, problems, projects, tokens
 from controlplane.common.api.auth import PersonOrToken
-from controlplane.common.api.bodies import StrictParser
+from controlplane.common.api.bodies import StrictParser, require_json_type
 from controlplane.common.api.openapi import DescribedApi
 from controlplane.common.api.queries import refuse_unknown
 from controlplane.common.errors import SafeholdError
@@ -20,6 +20,7 @@ from controlplane.search import api as search
 from runs.api import cards, clusters, configs, rulebook, run_comparison, run_views, runs
 
 View = Callable[..., HttpResponse]
+_READING = {"GET", "HEAD", "OPTIONS"}
 
 api = DescribedApi(
     title="Safehold",
@@ -58,11 +59,13 @@ def urlpatterns() -> list[URLPattern]:
 
 
 def _strict(view: View, route: str) -> View:
-    """Refuse parameters that the operation does not know."""
+    """Refuse bodies of another type, and parameters that the operation does not know."""
 
     @wraps(view)
     def answer(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         try:
+            if request.method not in _READING:
+                require_json_type(request)
             refuse_unknown(request, api, route)
         except SafeholdError as error:
             return problems.answer(error)
@@ -74,7 +77,8 @@ def _strict(view: View, route: str) -> View:
 def _opened(view: View) -> View:
     @wraps(view)
     def answer(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        if any("\0" in text for values in request.GET.lists() for text in (values[0], *values[1])):
+        given = [text for name, values in request.GET.lists() for text in (name, *values)]
+        if any("\0" in text for text in (*given, *map(str, kwargs.values()))):
             return problems.answer(SafeholdError(_("The address holds NUL."), code="bad-request"))
         response = view(request, *args, **kwargs)
         return (

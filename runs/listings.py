@@ -12,6 +12,8 @@ from typing import Any, Generic, TypeVar
 from django.core.exceptions import ValidationError
 from django.db.models import Model, Q, QuerySet
 
+from controlplane.common.cursors import LARGEST_ID, UnreadableCursor
+
 ModelT = TypeVar("ModelT", bound=Model)
 PAGE_SIZE = 50
 
@@ -25,21 +27,35 @@ class Page(Generic[ModelT]):
 
 
 def page_of(
-    queryset: "QuerySet[ModelT]", *, order: str = "-pk", cursor: str = "", size: int = PAGE_SIZE
+    queryset: "QuerySet[ModelT]",
+    *,
+    order: str = "-pk",
+    cursor: str = "",
+    size: int = PAGE_SIZE,
+    is_strict: bool = False,
 ) -> Page[ModelT]:
     """Cut one page.
 
     Args:
         queryset: Filtered; its order is replaced.
         order: A column that is never null, with `-` for falling; the primary key breaks ties.
-        cursor: What the page before gave; anything unreadable means the first page.
+        cursor: What the page before gave.
         size: Rows of a page.
+        is_strict: What cannot be read as a cursor is refused; else it means the first page, as suits a page for people.
+
+    Raises:
+        UnreadableCursor: It is none of this list and order, and is_strict.
     """
     column, is_falling = order.removeprefix("-"), order.startswith("-")
     tie = "-pk" if is_falling else "pk"
     ordered = queryset.order_by(*dict.fromkeys([order, tie]))
-    if position := _read(cursor):
-        ordered = _from(ordered, _behind(column, "lt" if is_falling else "gt", *position))
+    try:
+        if position := _read(cursor):
+            side = "lt" if is_falling else "gt"
+            ordered = _from(ordered, _behind(column, side, *position))
+    except UnreadableCursor:
+        if is_strict:
+            raise
     rows = list(ordered[: size + 1])
     has_more = len(rows) > size
     rows = rows[:size]
@@ -49,9 +65,9 @@ def page_of(
 def _from(ordered: "QuerySet[ModelT]", position: Q) -> "QuerySet[ModelT]":
     try:
         return ordered.filter(position)
-    except (ValueError, TypeError, OverflowError, ValidationError):
+    except (ValueError, TypeError, OverflowError, ValidationError) as error:
         # A cursor of another order, or one made by hand: its value is none that the column can hold.
-        return ordered
+        raise UnreadableCursor from error
 
 
 def _behind(column: str, side: str, value: Any, pk: int) -> Q:
@@ -69,10 +85,15 @@ def _write(value: Any, pk: int) -> str:
 
 
 def _read(cursor: str) -> tuple[Any, int] | None:
+    if not cursor:
+        return None
     try:
         value, pk = json.loads(base64.urlsafe_b64decode(cursor.encode()))
-    except ValueError:
-        return None
-    if not isinstance(pk, int) or not isinstance(value, str | int | float):
-        return None
-    return None if "\0" in str(value) else (value, pk)
+        str(value).encode()
+    except (ValueError, TypeError, RecursionError) as error:
+        raise UnreadableCursor from error
+    if type(pk) is not int or type(value) not in {str, int, float} or abs(pk) > LARGEST_ID:
+        raise UnreadableCursor
+    if "\0" in str(value):
+        raise UnreadableCursor
+    return value, pk

@@ -35,15 +35,20 @@ _CONTACT_LOST, _OPEN, _BROKEN, _OVER, _DRAFT = range(5)
 
 
 def ordered(
-    runs: "QuerySet[Run]", *, order: str, cursor: str = "", size: int = listings.PAGE_SIZE
+    runs: "QuerySet[Run]",
+    *,
+    order: str,
+    cursor: str = "",
+    size: int = listings.PAGE_SIZE,
+    is_strict: bool = False,
 ) -> listings.Page[Run]:
-    """Cut one page of runs in one of the orders of the table."""
+    """Cut one page of runs in one of the orders of the table; the rest as `listings.page_of`."""
     column = ORDERS.get(order, "-pk")
     if (key := column.removeprefix("-")) not in _keys():
-        return listings.page_of(runs, order=column, cursor=cursor, size=size)
+        return listings.page_of(runs, order=column, cursor=cursor, size=size, is_strict=is_strict)
     # Every run has to be looked at for its key: without what a line names beside it, which is read for one page only.
     keyed = runs.select_related(None).defer(None).only("pk").annotate(**{key: _keys()[key]})
-    page = listings.page_of(keyed, order=column, cursor=cursor, size=size)
+    page = listings.page_of(keyed, order=column, cursor=cursor, size=size, is_strict=is_strict)
     whole = runs.in_bulk([run.pk for run in page.rows])
     return listings.Page([whole[run.pk] for run in page.rows], page.next_cursor)
 

@@ -35,9 +35,13 @@ class Filters:
 
 
 def page(
-    *, projects: Iterable[Project], filters: Filters, size: int = listings.PAGE_SIZE
+    *,
+    projects: Iterable[Project],
+    filters: Filters,
+    size: int = listings.PAGE_SIZE,
+    is_strict: bool = False,
 ) -> listings.Page[Checkpoint]:
-    """Return one page of the checkpoints of these projects."""
+    """Return one page of the checkpoints of these projects; `is_strict` as in `listings.page_of`."""
     rows = _rows().filter(run__project__in=projects)
     if filters.run_id:
         rows = rows.filter(run_id=filters.run_id)
@@ -48,7 +52,9 @@ def page(
     if filters.is_pinned is not None:
         rows = rows.filter(is_pinned=filters.is_pinned)
     order = ORDERS.get(filters.order, "-pk")
-    return listings.page_of(rows, order=order, cursor=filters.cursor, size=size)
+    return listings.page_of(
+        rows, order=order, cursor=filters.cursor, size=size, is_strict=is_strict
+    )
 
 
 def for_run(run: Run) -> QuerySet[Checkpoint]:

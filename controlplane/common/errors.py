@@ -48,7 +48,7 @@ class SafeholdError(Exception):
             document["hint"] = self.hint
         if self.fields:
             document["errors"] = [
-                {"field": path, "message": message}
+                {"field": path or "document", "message": message}
                 for path, messages in self.fields.items()
                 for message in messages
             ]

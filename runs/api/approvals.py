@@ -86,7 +86,7 @@ def list_approvals(request: HttpRequest, config_id: int, filters: Query[PageQuer
     """List what was asked and answered, newest first."""
     config = access.config_for(caller(request), config_id)
     found = config.approvals.select_related("requested_by", "decided_by")
-    page = listings.page_of(found, cursor=filters.cursor, size=filters.limit)
+    page = listings.page_of(found, cursor=filters.cursor, size=filters.limit, is_strict=True)
     return {"items": [approval_shape(one) for one in page.rows], "next": page.next_cursor or None}
 
 

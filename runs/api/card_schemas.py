@@ -25,6 +25,7 @@ class CardOut(Output):
     owner: str
     created_at: datetime
     updated_at: datetime
+    version: str = Field(description="For `If-Match` of a change.")
     parameters: float
     estimate: dict[str, float] | None
     missing_agreements: list[str]

@@ -5,6 +5,7 @@ from typing import Any
 
 from runs import estimates
 from runs.models import Card, CardChange
+from runs.services import cards
 from safehold import planning
 
 
@@ -24,6 +25,7 @@ def card_shape(card: Card) -> dict[str, Any]:
         "owner": card.owner.username,
         "created_at": card.created_at,
         "updated_at": card.updated_at,
+        "version": cards.version_of(card),
         "parameters": planning.parameters_of(fields),
         "estimate": asdict(compute) if compute else None,
         "missing_agreements": planning.missing_agreements(fields),

@@ -8,12 +8,15 @@ from ninja import Query, Router, Status
 from pydantic import Field
 
 from controlplane.common.api import (
+    Id,
     Input,
     Page,
     PageQuery,
     caller,
+    mark,
     once,
     project_for,
+    seen_version,
     visible_projects,
 )
 from runs import access, card_export, estimates, listings
@@ -80,7 +83,7 @@ def list_cards(request: HttpRequest, filters: Query[CardQuery]) -> Any:
         found = found.filter(name__icontains=filters.name)
     if filters.parent is not None:
         found = found.filter(parent=filters.parent)
-    page = listings.page_of(found, cursor=filters.cursor, size=filters.limit)
+    page = listings.page_of(found, cursor=filters.cursor, size=filters.limit, is_strict=True)
     return {"items": [card_shape(card) for card in page.rows], "next": page.next_cursor or None}
 
 
@@ -108,13 +111,13 @@ def estimate(request: HttpRequest, body: EstimateIn) -> Any:
 
 
 @router.get("/{card_id}", response=CardDetailOut, summary="Show a card")
-def show(request: HttpRequest, card_id: int) -> Any:
+def show(request: HttpRequest, response: HttpResponse, card_id: int) -> Any:
     """Show a card with its sums: compute, memory, forecast, advice."""
-    return card_detail_shape(access.card_for(caller(request), card_id))
+    return _marked(response, access.card_for(caller(request), card_id))
 
 
 @router.patch("/{card_id}", response=CardDetailOut, summary="Change a card")
-def change(request: HttpRequest, card_id: int, body: CardPatch) -> Any:
+def change(request: HttpRequest, response: HttpResponse, card_id: int, body: CardPatch) -> Any:
     """Change a card; every changed field is kept in its trail."""
     card = access.card_for(caller(request), card_id, change=True)
     given = {
@@ -122,8 +125,9 @@ def change(request: HttpRequest, card_id: int, body: CardPatch) -> Any:
     }
     if "data" in given:
         given["data"] = merged(card.data, given["data"])
-    cards.update_card(user=caller(request), card=card, **given)
-    return card_detail_shape(access.card_for(caller(request), card_id))
+    seen_at = cards.seen_at_of(seen_version(request))
+    cards.update_card(user=caller(request), card=card, seen_at=seen_at, **given)
+    return _marked(response, access.card_for(caller(request), card_id))
 
 
 @router.get(
@@ -133,7 +137,10 @@ def list_changes(request: HttpRequest, card_id: int, filters: Query[PageQuery]) 
     """List every change: who, when, old, new, why."""
     card = access.card_for(caller(request), card_id)
     page = listings.page_of(
-        card.changes.select_related("user"), cursor=filters.cursor, size=filters.limit
+        card.changes.select_related("user"),
+        cursor=filters.cursor,
+        size=filters.limit,
+        is_strict=True,
     )
     return {
         "items": [card_change_shape(change) for change in page.rows],
@@ -150,6 +157,11 @@ def export(request: HttpRequest, card_id: int, form: Literal["json", "markdown"]
     return HttpResponse(
         card_export.as_markdown(document), content_type="text/markdown; charset=utf-8"
     )
+
+
+def _marked(response: HttpResponse, card: Card) -> dict[str, Any]:
+    mark(response, cards.version_of(card))
+    return card_detail_shape(card)
 
 
 def merged(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:

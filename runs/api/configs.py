@@ -7,6 +7,7 @@ from ninja import Query, Router, Status
 from pydantic import Field, model_validator
 
 from controlplane.common.api import (
+    Id,
     Input,
     Output,
     Page,
@@ -38,8 +39,8 @@ class ConfigIn(Input):
     toml: str | None = None
     text: str | None = Field(None, description="In the form that `format` names.")
     format: Literal["toml", "yaml", "json"] = "toml"
-    card: int | None = None
-    parent: int | None = Field(None, description="The config that this one follows.")
+    card: Id | None = None
+    parent: Id | None = Field(None, description="The config that this one follows.")
     project: str | None = None
 
     @model_validator(mode="after")
@@ -85,7 +86,7 @@ def list_configs(request: HttpRequest, filters: Query[ConfigQuery]) -> Any:
         found = found.filter(kind=filters.kind)
     if filters.approval:
         found = found.filter(approval_state=filters.approval)
-    page = listings.page_of(found, cursor=filters.cursor, size=filters.limit)
+    page = listings.page_of(found, cursor=filters.cursor, size=filters.limit, is_strict=True)
     return {
         "items": [config_shape(config) for config in page.rows],
         "next": page.next_cursor or None,
@@ -122,7 +123,7 @@ def show(request: HttpRequest, config_id: int) -> Any:
 
 
 @router.get("/{config_id}/diff", response=DiffOut, summary="Compare two configs")
-def diff(request: HttpRequest, config_id: int, other: int) -> Any:
+def diff(request: HttpRequest, config_id: int, other: Id) -> Any:
     """Return what changes from this config to the other."""
     user = caller(request)
     return diff_shape(access.config_for(user, config_id), access.config_for(user, other))
@@ -150,10 +151,13 @@ def freeze(request: HttpRequest, config_id: int) -> Any:
 )
 def check(request: HttpRequest, config_id: int, body: ChecksIn) -> Any:
     """Run the checks; the report is done at once, or later where much data must be read."""
-    config = access.config_for(caller(request), config_id, change=True)
-    return Status(
-        201, report_shape(preflight.request(config=config, user=caller(request), only=body.only))
-    )
+    user = caller(request)
+    config = access.config_for(user, config_id, change=True)
+
+    def make() -> dict[str, Any]:
+        return report_shape(preflight.request(config=config, user=user, only=body.only))
+
+    return Status(201, once(request, make))
 
 
 @router.get(
@@ -163,7 +167,7 @@ def list_reports(request: HttpRequest, config_id: int, filters: Query[PageQuery]
     """List the preflight reports of a config, newest first."""
     config = access.config_for(caller(request), config_id)
     page = listings.page_of(
-        config.preflight_reports.all(), cursor=filters.cursor, size=filters.limit
+        config.preflight_reports.all(), cursor=filters.cursor, size=filters.limit, is_strict=True
     )
     return {
         "items": [report_shape(report) for report in page.rows],

@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from ninja import Router, Status
 from pydantic import Field
 
-from controlplane.common.api import Input, Output, caller, project_for
+from controlplane.common.api import Input, Output, caller, mark, project_for, seen_version
 from runs import rulebook_table
 from runs.services import rulebook
 
@@ -37,6 +37,7 @@ class RuleOut(Output):
     written_high: float | None
     own_reason: str
     set_by: str | None
+    version: str = Field(description="Of the project's own bounds: for `If-Match` of a change.")
 
 
 class BookOut(Output):
@@ -64,14 +65,17 @@ def list_rules(request: HttpRequest, project: str | None = None) -> Any:
 
 
 @router.patch("/{rule_id}", response=RuleOut, summary="Set the bounds of a rule")
-def set_bounds(request: HttpRequest, rule_id: str, body: BoundsIn) -> Any:
+def set_bounds(request: HttpRequest, response: HttpResponse, rule_id: str, body: BoundsIn) -> Any:
     """Set a project's own bounds, with the reason; an approver's act."""
     user = caller(request)
     project = project_for(user, body.project)
     rulebook.set_value(
-        user=user, project=project, rule_id=rule_id, low=body.low, high=body.high, reason=body.reason
+        user=user, project=project, rule_id=rule_id, low=body.low, high=body.high, reason=body.reason,
+        seen=seen_version(request),
     )  # fmt: skip
-    return _shape(rulebook_table.row(project.pk, rule_id))
+    answer = _shape(rulebook_table.row(project.pk, rule_id))
+    mark(response, answer["version"])
+    return answer
 
 
 @router.delete("/{rule_id}", response={204: None}, summary="Take the bounds as written")
@@ -89,5 +93,5 @@ def _shape(row: rulebook_table.Row) -> dict[str, Any]:
         "quantity": row.rule.quantity, "words": list(row.rule.words), "check": row.family.code,
         "field": row.quantity.field, "unit": row.quantity.unit, "is_own": own is not None,
         "written_low": row.written.low, "written_high": row.written.high,
-        "own_reason": own.reason if own else "", "set_by": own.set_by.username if own else None,
+        "version": rulebook.version_of(own), "own_reason": own.reason if own else "", "set_by": own.set_by.username if own else None,
     }  # fmt: skip

@@ -6,7 +6,7 @@ from django.http import HttpRequest
 from ninja import Router, Status
 from pydantic import Field
 
-from controlplane.common.api import Input, caller, once
+from controlplane.common.api import Id, Input, caller, once
 from runs import access
 from runs.api.schemas import RunDetailOut
 from runs.api.shapes import run_shape
@@ -32,7 +32,7 @@ class PauseIn(Input):
 class ResumeIn(Input):
     """From where to go on."""
 
-    checkpoint: int | None = Field(None, description="The newest good one when left out.")
+    checkpoint: Id | None = Field(None, description="The newest good one when left out.")
 
 
 class LaunchIn(Input):
@@ -44,7 +44,7 @@ class LaunchIn(Input):
     waiver: str = Field(
         "", max_length=2000, description="Why an experiment may start in spite of its preflight."
     )
-    weights_from: int | None = Field(
+    weights_from: Id | None = Field(
         None,
         ge=1,
         description="A checkpoint whose weights it begins with; the base of its card when left out.",

@@ -7,7 +7,7 @@ from django.http import HttpRequest
 from ninja import Query, Router
 from pydantic import Field
 
-from controlplane.common.api import Output, caller
+from controlplane.common.api import Id, Output, Whole, caller
 from runs import comparison
 from runs.api.run_metrics import ChartQuery, question_of, refused
 from runs.api.schemas import DiffOut, RunOut
@@ -21,12 +21,12 @@ router = Router(tags=["runs"])
 class ComparisonQuery(ChartQuery):
     """Which runs, which metrics, and over what."""
 
-    run: list[int] = Field(
+    run: list[Id] = Field(
         min_length=1,
         max_length=comparison.MOST_RUNS,
         description="Repeated; the first is the base.",
     )
-    step: int | None = Field(
+    step: Whole | None = Field(
         None, ge=0, description="Where results are compared; the last common step when left out."
     )
 

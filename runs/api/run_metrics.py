@@ -7,7 +7,7 @@ from django.http import HttpRequest
 from ninja import Query, Router, Schema
 from pydantic import Field
 
-from controlplane.common.api import Output, caller
+from controlplane.common.api import Output, Whole, caller
 from controlplane.common.errors import Invalid
 from controlplane.common.streams import download
 from runs import access, exports
@@ -28,17 +28,17 @@ class ChartQuery(Schema):
         default_factory=list, description="Repeated; without one the names are listed."
     )
     x: Literal["tokens", "step", "time"] = "tokens"
-    start: int | None = Field(
+    start: Whole | None = Field(
         None, alias="from", description="In units of x; time in unix milliseconds."
     )
-    end: int | None = Field(None, alias="to")
-    points: int = Field(1000, description="At most so many of each, 10 to 20,000.")
+    end: Whole | None = Field(None, alias="to")
+    points: Whole = Field(1000, description="At most so many of each, 10 to 20,000.")
 
 
 class MetricQuery(ChartQuery):
     """What a chart of one run asks for."""
 
-    rank: int | None = None
+    rank: Whole | None = None
 
 
 class ExportQuery(Schema):

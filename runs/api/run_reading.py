@@ -7,7 +7,7 @@ from django.utils.translation import gettext as _
 from ninja import Query, Router, Schema
 from pydantic import Field
 
-from controlplane.common.api import Page, PageQuery, caller
+from controlplane.common.api import Id, Page, PageQuery, Whole, caller
 from controlplane.common.errors import NotFound
 from runs import access, listings, log_reading
 from runs.api.schemas import DiffOut, EventOut, PodsOut
@@ -25,15 +25,15 @@ class EventQuery(PageQuery):
 class LogQuery(Schema):
     """Which log, from where."""
 
-    attempt: int | None = Field(None, description="Number; the newest when left out.")
+    attempt: Id | None = Field(None, description="Number; the newest when left out.")
     source: str = Field("rank-0", description="rank-0, wrapper …")
-    offset: int | None = Field(
+    offset: Whole | None = Field(
         None, ge=0, description="From this byte on; the end of the log when left out."
     )
 
 
 @router.get("/{run_id}/pods", response=PodsOut, summary="List the pods of an attempt")
-def list_pods(request: HttpRequest, run_id: int, attempt: int | None = None) -> Any:
+def list_pods(request: HttpRequest, run_id: int, attempt: Id | None = None) -> Any:
     """Return the pods of the newest attempt, or of the one named, and where it differs from its config."""
     run = access.run_for(caller(request), run_id)
     attempts = run.attempts.select_related("sight")
@@ -56,7 +56,7 @@ def list_events(request: HttpRequest, run_id: int, filters: Query[EventQuery]) -
     found = run.events.select_related("attempt", "user")
     if filters.kind:
         found = found.filter(kind=filters.kind)
-    page = listings.page_of(found, cursor=filters.cursor, size=filters.limit)
+    page = listings.page_of(found, cursor=filters.cursor, size=filters.limit, is_strict=True)
     return {"items": [event_shape(event) for event in page.rows], "next": page.next_cursor or None}
 
 
@@ -80,7 +80,7 @@ def read_logs(request: HttpRequest, run_id: int, query: Query[LogQuery]) -> Any:
 
 
 @router.get("/{run_id}/diff", response=DiffOut, summary="Compare the configs of two runs")
-def diff(request: HttpRequest, run_id: int, other: int) -> Any:
+def diff(request: HttpRequest, run_id: int, other: Id) -> Any:
     """Return what changes from the config of this run to that of the other."""
     user = caller(request)
     return diff_shape(access.run_for(user, run_id).config, access.run_for(user, other).config)

@@ -5,11 +5,11 @@
 
 from typing import Any
 
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from ninja import Router, Status
 from pydantic import Field
 
-from controlplane.common.api import Input, caller
+from controlplane.common.api import Input, caller, mark, seen_version
 from runs import access
 from runs.api.schemas import RunDetailOut
 from runs.api.shapes import run_shape
@@ -27,11 +27,14 @@ class LabelsIn(Input):
     notes: str | None = Field(None, max_length=run_labels.NOTES_LENGTH)
 
 
-def label(request: HttpRequest, run_id: int, body: LabelsIn) -> Any:
+def label(request: HttpRequest, response: HttpResponse, run_id: int, body: LabelsIn) -> Any:
     """Change what people write on a run."""
     run = access.run_for(caller(request), run_id)
-    run_labels.label_run(run=run, user=caller(request), **body.dict())
-    return _answer(request, run_id)
+    seen = seen_version(request)
+    run_labels.label_run(run=run, user=caller(request), seen=seen, **body.dict())
+    answer = _answer(request, run_id)
+    mark(response, answer["version"])
+    return answer
 
 
 @router.post("/{run_id}/archive", response=RunDetailOut, summary="Archive a run")

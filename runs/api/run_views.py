@@ -40,7 +40,9 @@ def list_views(request: HttpRequest, filters: Query[PageQuery]) -> Any:
     user = caller(request)
     projects = visible_projects(user, filters.project)
     found = saved_views.all_views(user, projects).select_related("project", "user")
-    page = listings.page_of(found, order="name", cursor=filters.cursor, size=filters.limit)
+    page = listings.page_of(
+        found, order="name", cursor=filters.cursor, size=filters.limit, is_strict=True
+    )
     return {"items": [view_shape(view) for view in page.rows], "next": page.next_cursor or None}
 
 

@@ -2,11 +2,11 @@
 
 from typing import Any, Literal
 
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from ninja import Query, Router, Status
 from pydantic import Field
 
-from controlplane.common.api import Input, Page, PageQuery, caller, once, visible_projects
+from controlplane.common.api import Id, Input, Page, PageQuery, caller, mark, once, visible_projects
 from runs import access, run_orders, run_table
 from runs.api import (
     run_acts,
@@ -58,9 +58,9 @@ class RunQuery(PageQuery):
     shelf: Literal["", "archived", "all"] = Field(
         "", description="Archived and deleted runs are left out unless asked for."
     )
-    config: int | None = Field(None, ge=1)
-    card: int | None = Field(None, ge=1)
-    parent: int | None = Field(None, ge=1, description="Forks of this run.")
+    config: Id | None = None
+    card: Id | None = None
+    parent: Id | None = Field(None, description="Forks of this run.")
     order: Literal["newest", "oldest", "name", "activity", "loss", "step", "state"] = "newest"
 
     def filters(self) -> run_table.RunFilters:
@@ -79,7 +79,9 @@ def list_runs(request: HttpRequest, filters: Query[RunQuery]) -> Any:
     found = run_table.filtered(runs, filters.filters())
     if filters.name:
         found = found.filter(name__icontains=filters.name)
-    page = run_orders.ordered(found, order=filters.order, cursor=filters.cursor, size=filters.limit)
+    page = run_orders.ordered(
+        found, order=filters.order, cursor=filters.cursor, size=filters.limit, is_strict=True
+    )
     return {"items": run_shapes(page.rows), "next": page.next_cursor or None}
 
 
@@ -107,9 +109,11 @@ def create(request: HttpRequest, body: RunIn) -> Any:
 
 
 @router.get("/{run_id}", response=RunDetailOut, summary="Show a run")
-def show(request: HttpRequest, run_id: int) -> Any:
+def show(request: HttpRequest, response: HttpResponse, run_id: int) -> Any:
     """Show a run with its attempts."""
-    return run_shape(access.run_for(caller(request), run_id))
+    answer = run_shape(access.run_for(caller(request), run_id))
+    mark(response, answer["version"])
+    return answer
 
 
 router.patch("/{run_id}", response=RunDetailOut, summary="Name, group, tag and annotate a run")(

@@ -133,6 +133,7 @@ class RunDetailOut(RunOut):
     """A run with its notes and its attempts, the newest first."""
 
     notes: str
+    version: str = Field(description="Of name, group, tags and notes: for `If-Match` of a change.")
     attempts: list[AttemptOut]
 
 

@@ -74,7 +74,11 @@ def run_shape(run: Run) -> dict[str, Any]:
     attempts = list(run.attempts.order_by("-number"))
     row = RunRow(run, attempts[0] if attempts else None)
     told = [_attempt_shape(attempt) for attempt in attempts]
-    return row_shape(row) | {"notes": run.notes, "attempts": told}
+    return row_shape(row) | {
+        "notes": run.notes,
+        "version": run_labels.version_of(run),
+        "attempts": told,
+    }
 
 
 def event_shape(event: Event) -> dict[str, Any]:

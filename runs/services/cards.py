@@ -1,18 +1,19 @@
 """Experiment cards: every change is kept with who, when, old, new and why."""
 
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from django.db import transaction
 from django.utils.translation import gettext as _
 
 from controlplane.common import access, audit
-from controlplane.common.errors import Conflict, Invalid, SafeholdError
+from controlplane.common.errors import Invalid, SafeholdError
 from controlplane.common.models import Project, User
+from controlplane.common.versions import ChangedMeanwhile
 from runs.models import Card, CardChange
-from runs.services import base_fit
 from runs.models.card import NAME_CHARACTERS
+from runs.services import base_fit
 from runs.services.configs import refusal
 from safehold.config import ConfigInvalid, flatten
 from safehold.planning import CardFields, parse_card, read_kept
@@ -20,12 +21,7 @@ from safehold.planning.starting_point import base_faults
 
 STAGES = ("pretrain", "continued", "sft", "preference")
 _COLUMNS = ("name", "question", "stage")
-
-
-class ChangedMeanwhile(Conflict):
-    """Somebody else changed the card after this person had read it."""
-
-    code = "card-changed-meanwhile"
+_MOST_TOLD = 50  # of the changes that somebody made meanwhile
 
 
 @transaction.atomic
@@ -121,17 +117,36 @@ def update_card(
 
 
 def _changed_meanwhile(card: Card, seen_at: datetime) -> ChangedMeanwhile:
-    newer = card.changes.filter(at__gt=seen_at).select_related("user")
+    newer = list(card.changes.filter(at__gt=seen_at).select_related("user")[:_MOST_TOLD])
     told = ", ".join(
         _("%(field)s by %(user)s") % {"field": one.field, "user": one.user} for one in newer[:10]
     )
+    shown = ("field", "old", "new", "at", "reason")
+    changes = [
+        {name: getattr(one, name) for name in shown} | {"user": one.user.username} for one in newer
+    ]
     return ChangedMeanwhile(
         _("Card %(card)s was changed after you opened it: %(changes)s.")
         % {"card": card.name, "changes": told or _("see its trail")},
-        hint=_(
-            "What you typed stands below and was not kept; keep it again to write it over that."
-        ),
+        hint=_("Read it again, and change that."),
+        extra={"version": version_of(card), "changes": changes},
     )
+
+
+def version_of(card: Card) -> str:
+    """Return what a change is written over: `seen_at` as a text."""
+    return card.updated_at.isoformat()
+
+
+def seen_at_of(version: str) -> datetime | None:
+    """Return the `seen_at` of a version; None of an empty one, the beginning of time of one that is none."""
+    if not version:
+        return None
+    try:
+        found = datetime.fromisoformat(version)
+    except ValueError:
+        return datetime.min.replace(tzinfo=UTC)
+    return found if found.tzinfo else found.replace(tzinfo=UTC)
 
 
 def _checked(

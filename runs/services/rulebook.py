@@ -3,9 +3,10 @@
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from controlplane.common import access, audit
+from controlplane.common import access, audit, versions
 from controlplane.common.errors import Invalid, NotFound
 from controlplane.common.models import Project, User
+from controlplane.common.versions import ChangedMeanwhile
 from runs.models import RulebookValue
 from safehold import rulebook
 from safehold.rulebook import Rule, Rulebook
@@ -26,6 +27,7 @@ def set_value(
     low: float | None,
     high: float | None,
     reason: str,
+    seen: str = "",
 ) -> RulebookValue:
     """Set the bounds of a rule in a project.
 
@@ -36,8 +38,10 @@ def set_value(
         low: Smallest value inside; None: no bound.
         high: Largest value inside; None: no bound.
         reason: Why the project differs.
+        seen: `version_of` the rule as it was read; empty: whatever it is now.
 
     Raises:
+        ChangedMeanwhile: Somebody set other bounds after that.
         NotFound: There is no such rule.
         Invalid: The bounds cannot be, or there is no reason.
     """
@@ -49,7 +53,15 @@ def set_value(
         rulebook.check_value(rule, low, high)
     except ValueError as error:
         raise Invalid(str(error), fields={"low": [str(error)]}) from error
-    before = RulebookValue.objects.filter(project=project, rule=rule_id).first()
+    before = _held(project, rule_id)
+    if before is not None:
+        versions.require_unchanged(seen, _set(before), before)
+    elif seen and seen != version_of(None):
+        raise ChangedMeanwhile(
+            _("The project's own bounds of %(rule)s were taken back after you read them.")
+            % {"rule": rule_id},
+            extra={"version": version_of(None), "changes": [{"field": "is_own", "now": False}]},
+        )
     values = {"low": low, "high": high, "reason": reason.strip(), "set_by": user}
     kept, _is_new = RulebookValue.objects.update_or_create(
         project=project, rule=rule_id, defaults=values
@@ -71,6 +83,21 @@ def reset_value(*, user: User, project: Project, rule_id: str) -> None:
     data = {"rule": rule_id, "old": [kept.low, kept.high], "new": [rule.low, rule.high]}
     audit.record(actor=user, action="rulebook.reset", object=kept, project_id=project.pk, data=data)
     kept.delete()
+
+
+def version_of(own: RulebookValue | None) -> str:
+    """Return the version of a project's own bounds of a rule; that of none where it set none."""
+    return versions.version_of(_set(own)) if own is not None else "written"
+
+
+def _set(own: RulebookValue) -> dict[str, object]:
+    return {"low": own.low, "high": own.high, "reason": own.reason}
+
+
+def _held(project: Project, rule_id: str) -> RulebookValue | None:
+    # The lock on the project has two people who set one rule queue, where no row is there to lock yet.
+    Project.objects.select_for_update(no_key=True).get(pk=project.pk)
+    return RulebookValue.objects.filter(project=project, rule=rule_id).first()
 
 
 def rule_of(rule_id: str) -> Rule:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from controlplane.common import access, audit
+from controlplane.common import access, audit, versions
 from controlplane.common.errors import Invalid
 from controlplane.common.models import User
 from runs.labels import cleaned_name, cleaned_run_name, cleaned_tags
@@ -23,14 +23,26 @@ def label_run(
     group: str | None = None,
     tags: Iterable[str] | None = None,
     notes: str | None = None,
+    seen: str = "",
 ) -> Run:
     """Change what is given; the trail keeps old and new.
 
+    Args:
+        run: The run.
+        user: Needs the role operator.
+        name: New name; None = as it is. So with the others.
+        group: New group; empty: none.
+        tags: All of them.
+        notes: New notes.
+        seen: `version_of` the run as it was read; empty: whatever it is now.
+
     Raises:
+        ChangedMeanwhile: Somebody changed it after that.
         Invalid: A name or tag cannot be used.
     """
     access.require(user, run.project_id, "run.label")
     held = Run.objects.select_for_update(no_key=True).get(pk=run.pk)
+    versions.require_unchanged(seen, _written(held), held)
     wanted = {
         "name": None if name is None else _named(name),
         "group": None if group is None else cleaned_name(group, "group"),
@@ -68,6 +80,15 @@ def label_runs(
     for run in sorted(runs, key=lambda one: one.pk):  # one order of locks
         tags = [tag for tag in run.tags if tag not in gone] + fresh
         label_run(run=run, user=user, group=group, tags=tags)
+
+
+def version_of(run: Run) -> str:
+    """Return the version of what people write on a run."""
+    return versions.version_of(_written(run))
+
+
+def _written(run: Run) -> dict[str, object]:
+    return {"name": run.name, "group": run.group, "tags": list(run.tags), "notes": run.notes}
 
 
 def _named(text: str) -> str:

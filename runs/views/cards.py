@@ -11,6 +11,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from controlplane.common.access import require
 from controlplane.common.api import caller
 from controlplane.common.errors import Invalid
+from controlplane.common.versions import ChangedMeanwhile
 from runs import access, card_page, estimates, listings
 from runs.forms.cards import STAGES, TypedCard, sections_of, starting_data
 from runs.models import Card
@@ -71,8 +72,11 @@ def card_detail(request: HttpRequest, card_id: int) -> HttpResponse:
             cards.update_card(user=caller(request), card=card, data=typed.document, **given)
         except Invalid as error:
             typed.refuse(error)
-        except cards.ChangedMeanwhile as error:
-            typed.form.add_error(None, f"{error.message} {error.hint}")
+        except ChangedMeanwhile as error:
+            hint = _(
+                "What you typed stands below and was not kept; keep it again to write it over that."
+            )
+            typed.form.add_error(None, f"{error.message} {hint}")
             card.refresh_from_db()
             seen_at = card.updated_at.isoformat()
         else:

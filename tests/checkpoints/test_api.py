@@ -105,8 +105,8 @@ def test_the_detail_has_the_proof_and_the_manifest_on_demand(viewer: Client, che
 
 
 def test_an_operator_asks_for_a_verification_and_twice_is_once(operator: Client, checkpoint):
-    first = operator.post(f"{URL}/{checkpoint.pk}/verify")
-    second = operator.post(f"{URL}/{checkpoint.pk}/verify")
+    first = operator.post(f"{URL}/{checkpoint.pk}/verify", content_type="application/json")
+    second = operator.post(f"{URL}/{checkpoint.pk}/verify", content_type="application/json")
     assert first.status_code == second.status_code == 202
     assert first.json()["id"] == second.json()["id"]
     assert first.json()["state"] == "requested"
@@ -114,7 +114,7 @@ def test_an_operator_asks_for_a_verification_and_twice_is_once(operator: Client,
 
 def test_what_was_not_saved_is_a_conflict(operator: Client, checkpoint: Checkpoint):
     failed = make_checkpoint(attempt=checkpoint.attempt, step=200, state="failed")
-    answer = operator.post(f"{URL}/{failed.pk}/verify")
+    answer = operator.post(f"{URL}/{failed.pk}/verify", content_type="application/json")
     assert answer.status_code == 409
     assert "nothing to verify" in answer.json()["detail"]
 

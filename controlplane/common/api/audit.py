@@ -86,7 +86,7 @@ class CheckOut(Output):
 def list_entries(request: HttpRequest, filters: Query[AuditQuery]) -> Any:
     """List what you may read of it, newest first."""
     rows, following = audit.page(
-        _found(request, filters), cursor=filters.cursor, size=filters.limit
+        _found(request, filters), cursor=filters.cursor, size=filters.limit, is_strict=True
     )
     return {"items": [_shape(row) for row in rows], "next": following or None}
 

@@ -1,9 +1,11 @@
 """A create that is sent again, after a lost answer, makes nothing new."""
 
 import hashlib
+import json
 from collections.abc import Callable
 from typing import Any
 
+from django.core.serializers.json import DjangoJSONEncoder
 from django.db import IntegrityError, transaction
 from django.http import HttpRequest
 from django.utils.translation import gettext as _
@@ -43,7 +45,8 @@ def once(request: HttpRequest, create: Callable[[], dict[str, Any]]) -> dict[str
             kept = IdempotentAnswer.objects.create(
                 user=caller(request), key=key, request_hash=digest
             )
-            kept.body = create()
+            # As it is kept, so that the first answer is the second one to the letter.
+            kept.body = json.loads(json.dumps(create(), cls=DjangoJSONEncoder))
             kept.save(update_fields=["body"])
             return dict(kept.body)
     except IntegrityError:

@@ -23,6 +23,13 @@ PROBLEM: dict[str, Any] = {
         "detail": {"type": "string"},
         "hint": {"type": "string"},
         "errors": {"type": "array", "items": _FIELD_FAULT},
+        "findings": {"type": "array", "items": {"type": "object"}},
+        "changes": {
+            "type": "array",
+            "items": {"type": "object", "required": ["field"]},
+            "description": "Of `changed-meanwhile`: what is different now.",
+        },
+        "version": {"type": "string", "description": "Of `changed-meanwhile`: the one of now."},
     },
 }
 _REFUSAL = {
@@ -35,6 +42,13 @@ _KEY = {
     "required": False,
     "description": "The same request with the same key makes nothing new and gets the first answer.",
     "schema": {"type": "string", "maxLength": 200},
+}
+_SEEN = {
+    "in": "header",
+    "name": "If-Match",
+    "required": False,
+    "description": "`version` of the object as you read it, in quotes (its ETag): refused with 412 where somebody changed it since.",
+    "schema": {"type": "string"},
 }
 
 
@@ -60,3 +74,6 @@ def _describe(operation: dict[str, Any], method: str) -> None:
     operation["responses"].setdefault("default", _REFUSAL)
     if method == "post" and any(str(status) == "201" for status in operation["responses"]):
         operation.setdefault("parameters", []).append(_KEY)
+    if method == "patch":
+        operation.setdefault("parameters", []).append(_SEEN)
+        operation["responses"].setdefault("412", _REFUSAL | {"description": "Changed meanwhile."})

@@ -2,17 +2,19 @@
 
 from typing import Annotated, Generic, TypeVar
 
-from django.db.models import QuerySet
+from django.db.models import Model, QuerySet
 from django.utils.translation import gettext as _
 from ninja import Schema
 from pydantic import ConfigDict, Field
 
 from controlplane.common import access
+from controlplane.common.cursors import read_id
 from controlplane.common.errors import Invalid, NotFound
 from controlplane.common.models import Project, User
 
 MOST_ITEMS = 200
 Item = TypeVar("Item")
+ModelT = TypeVar("ModelT", bound=Model)
 
 
 class Page(Schema, Generic[Item]):
@@ -34,6 +36,21 @@ class PageQuery(Schema):
     )
     cursor: str = Field("", max_length=500, description="`next` of the page before.")
     limit: Annotated[int, Field(ge=1, le=MOST_ITEMS)] = 50
+
+
+def page_by_id(
+    found: "QuerySet[ModelT]", filters: PageQuery, *, is_falling: bool = False
+) -> tuple[list[ModelT], str | None]:
+    """Cut a page of rows in the order of their ids; return it with the cursor of the next.
+
+    Raises:
+        UnreadableCursor: The cursor is none.
+    """
+    if (behind := read_id(filters.cursor)) is not None:
+        found = found.filter(**{"pk__lt" if is_falling else "pk__gt": behind})
+    rows = list(found.order_by("-pk" if is_falling else "pk")[: filters.limit + 1])
+    has_more = len(rows) > filters.limit
+    return rows[: filters.limit], str(rows[filters.limit - 1].pk) if has_more else None
 
 
 def visible_projects(user: User, slug: str | None) -> QuerySet[Project]:

@@ -11,8 +11,8 @@ from pydantic import Field
 from controlplane.common import access
 from controlplane.common.api.auth import caller
 from controlplane.common.api.idempotency import once
-from controlplane.common.api.pages import Page, PageQuery
-from controlplane.common.api.schemas import Input, Output
+from controlplane.common.api.pages import Page, PageQuery, page_by_id
+from controlplane.common.api.schemas import Id, Input, Output
 from controlplane.common.errors import NotFound
 from controlplane.common.models import SignIn, User
 from controlplane.common.services import people
@@ -42,7 +42,7 @@ class SignInOut(Output):
 class EndSignIn(Input):
     """Which sign-in to end."""
 
-    sign_in: int | None = Field(None, description="All but the one of this request when left out.")
+    sign_in: Id | None = Field(None, description="All but the one of this request when left out.")
 
 
 class PersonIn(Input):
@@ -114,12 +114,8 @@ def end_sign_ins(request: HttpRequest, body: EndSignIn | None = None) -> Any:
 def list_people(request: HttpRequest, filters: Query[PageQuery]) -> Any:
     """List the accounts by age; for administrators of the service."""
     access.require_service(caller(request), "person.read")
-    found = User.objects.order_by("pk")
-    if filters.cursor.isdecimal() and len(filters.cursor) < 19:
-        found = found.filter(pk__gt=int(filters.cursor))
-    rows = list(found[: filters.limit + 1])
-    following = str(rows[filters.limit - 1].pk) if len(rows) > filters.limit else None
-    return {"items": [_shape(row) for row in rows[: filters.limit]], "next": following}
+    rows, following = page_by_id(User.objects.all(), filters)
+    return {"items": [_shape(row) for row in rows], "next": following}
 
 
 @router.post("", response={201: NewPersonOut}, summary="Make an account")

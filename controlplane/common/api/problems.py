@@ -5,15 +5,18 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
+from django.db import IntegrityError
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.utils.translation import gettext as _
 from ninja import NinjaAPI
 from ninja.errors import HttpError, ValidationError
 
-from controlplane.common.errors import Invalid, NotFound, SafeholdError
+from controlplane.common.errors import Conflict, Invalid, NotFound, SafeholdError
 
 logger = logging.getLogger(__name__)
+_UNIQUE_VIOLATION = "23505"
 # ninja says where a parameter stood; a field path begins behind that.
+_LONGEST_PART = 200  # a name that a client made up can be of any length
 _PLACES = {"body", "query", "path", "header", "cookie", "form", "file"}
 
 
@@ -52,6 +55,7 @@ def install(api: NinjaAPI) -> None:
         ValidationError: lambda request, error: _invalid(error),
         HttpError: lambda request, error: _http(error),
         Http404: lambda request, error: NotFound(_("There is no such object.")),
+        IntegrityError: _collision,
         Exception: _unexpected,
     }
     for kind, read in readers.items():
@@ -80,7 +84,7 @@ def _path(place: tuple[str | int, ...]) -> str:
     # The body of an operation is one parameter, whose name the client does not know.
     if parts and parts[0] in {"body", "filters"} and len(parts) > 1:
         parts = parts[1:]
-    return ".".join(parts)
+    return ".".join(part[:_LONGEST_PART] or '""' for part in parts)
 
 
 def _words(one: Mapping[str, Any]) -> str:
@@ -92,6 +96,15 @@ def _http(error: HttpError) -> SafeholdError:
     if isinstance(error.__cause__, SafeholdError):  # ninja wraps what a parser raises
         return error.__cause__
     return SafeholdError(str(error), http_status=error.status_code, code="bad-request")
+
+
+def _collision(request: HttpRequest, error: IntegrityError) -> SafeholdError:
+    """Tell of two requests at the same moment that only one can have; any other broken rule is a fault of ours."""
+    if getattr(error.__cause__, "sqlstate", "") != _UNIQUE_VIOLATION:
+        return _unexpected(request, error)
+    return Conflict(
+        _("Somebody made the same at the same moment."), hint=_("Look at it, then try again.")
+    )
 
 
 def _unexpected(request: HttpRequest, error: Exception) -> SafeholdError:

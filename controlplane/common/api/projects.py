@@ -11,8 +11,9 @@ from pydantic import Field
 from controlplane.common import access
 from controlplane.common.api.auth import caller
 from controlplane.common.api.idempotency import once
-from controlplane.common.api.pages import Page, PageQuery
+from controlplane.common.api.pages import Page, PageQuery, page_by_id
 from controlplane.common.api.schemas import Input, Output
+from controlplane.common.api.seen import seen_version
 from controlplane.common.errors import NotFound
 from controlplane.common.models import Membership, Project, Role, User
 from controlplane.common.rights import READ
@@ -46,6 +47,7 @@ class ProjectOut(Output):
     role: str
     created_at: datetime
     archived_at: datetime | None
+    version: str = Field(description="Of the name: for `If-Match` of a change.")
 
 
 class ProjectQuery(PageQuery):
@@ -75,14 +77,15 @@ class MemberOut(Output):
     role: str
     from_group: bool
     is_active: bool
+    version: str = Field(description="Of the role: for `If-Match` of a change.")
 
 
 @router.get("", response=Page[ProjectOut], summary="List projects")
 def list_projects(request: HttpRequest, filters: Query[ProjectQuery]) -> Any:
     """List the projects that you see, oldest first."""
     user = caller(request)
-    found = access.projects_of(user).filter(archived_at__isnull=not filters.archived).order_by("pk")
-    rows, following = _page(found, filters)
+    found = access.projects_of(user).filter(archived_at__isnull=not filters.archived)
+    rows, following = page_by_id(found, filters)
     return {"items": [_project(user, row) for row in rows], "next": following}
 
 
@@ -108,7 +111,9 @@ def show(request: HttpRequest, slug: str) -> Any:
 def rename(request: HttpRequest, slug: str, body: ProjectChange) -> Any:
     """Give it another name; the slug stays."""
     project = _found(request, slug)
-    projects.rename_project(user=caller(request), project=project, name=body.name)
+    projects.rename_project(
+        user=caller(request), project=project, name=body.name, seen=seen_version(request)
+    )
     return _project(caller(request), project)
 
 
@@ -133,8 +138,8 @@ def list_members(request: HttpRequest, slug: str, filters: Query[PageQuery]) -> 
     """List the members, the longest one first."""
     project = _found(request, slug)
     access.require(caller(request), project.pk, READ)
-    found = Membership.objects.filter(project=project).select_related("user").order_by("pk")
-    rows, following = _page(found, filters)
+    found = Membership.objects.filter(project=project).select_related("user")
+    rows, following = page_by_id(found, filters)
     return {"items": [_member(row) for row in rows], "next": following}
 
 
@@ -156,7 +161,11 @@ def add_member(request: HttpRequest, slug: str, body: MemberIn) -> Any:
 def change_member(request: HttpRequest, slug: str, username: str, body: MemberChange) -> Any:
     """Give a member another role; the last admin stays one."""
     user, project, role = caller(request), _found(request, slug), Role[body.role.upper()]
-    return _member(members.change_role(user=user, project=project, username=username, role=role))
+    return _member(
+        members.change_role(
+            user=user, project=project, username=username, role=role, seen=seen_version(request)
+        )
+    )
 
 
 @router.delete("/{slug}/members/{username}", response={204: None}, summary="Remove a member")
@@ -174,19 +183,11 @@ def _found(request: HttpRequest, slug: str) -> Project:
     return found
 
 
-def _page(found: Any, filters: PageQuery) -> tuple[list[Any], str | None]:
-    """Cut a page of rows in the order of their ids."""
-    if filters.cursor.isdecimal() and len(filters.cursor) < 19:
-        found = found.filter(pk__gt=int(filters.cursor))
-    rows = list(found[: filters.limit + 1])
-    has_more = len(rows) > filters.limit
-    return rows[: filters.limit], str(rows[filters.limit - 1].pk) if has_more else None
-
-
 def _project(user: User, project: Project) -> dict[str, Any]:
     role = access.role_of(user, project.pk)
     plain = {name: getattr(project, name) for name in ("slug", "name", "created_at", "archived_at")}
-    return plain | {"id": project.pk, "role": role.name.lower() if role else ""}
+    return plain | {"id": project.pk, "role": role.name.lower() if role else "",
+                    "version": projects.version_of(project)}  # fmt: skip
 
 
 def _member(member: Membership) -> dict[str, Any]:
@@ -194,4 +195,5 @@ def _member(member: Membership) -> dict[str, Any]:
     return {
         "username": user.username, "name": user.get_full_name(), "role": Role(member.role).name.lower(),
         "from_group": member.is_from_group, "is_active": user.is_active,
+        "version": members.version_of(member),
     }  # fmt: skip

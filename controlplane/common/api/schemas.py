@@ -1,10 +1,17 @@
 """The bases of what comes in and what goes out."""
 
 from types import UnionType
-from typing import Any, Union, get_args, get_origin
+from typing import Annotated, Any, Union, get_args, get_origin
 
 from ninja import Schema
-from pydantic import ConfigDict, ValidationInfo, field_validator
+from pydantic import ConfigDict, Field, ValidationInfo, field_validator
+
+from controlplane.common.cursors import LARGEST_ID
+
+# What a key of the database can be; beyond that nothing is found, and PostgreSQL would not even be asked.
+Id = Annotated[int, Field(ge=1, le=LARGEST_ID)]
+# Any whole number that a column holds.
+Whole = Annotated[int, Field(ge=-LARGEST_ID, le=LARGEST_ID)]
 
 
 class Input(Schema):

@@ -11,7 +11,7 @@ from pydantic import Field
 from controlplane.common import access
 from controlplane.common.api.auth import caller
 from controlplane.common.api.idempotency import once
-from controlplane.common.api.pages import Page, PageQuery, visible_projects
+from controlplane.common.api.pages import Page, PageQuery, page_by_id, visible_projects
 from controlplane.common.api.schemas import Input, Output
 from controlplane.common.models import PersonalToken, Scope
 from controlplane.common.services import tokens
@@ -60,17 +60,13 @@ def list_tokens(request: HttpRequest, filters: Query[TokenQuery]) -> Any:
     """List your tokens, newest first."""
     user = caller(request)
     access.require_service(user, "token.read")
-    found = PersonalToken.objects.filter(user=user).select_related("project").order_by("-pk")
+    found = PersonalToken.objects.filter(user=user).select_related("project")
     if filters.live:
         found = found.filter(revoked_at=None).exclude(expires_at__lte=timezone.now())
     if filters.project is not None:
         found = found.filter(project__in=visible_projects(user, filters.project))
-    if filters.cursor.isdecimal() and len(filters.cursor) < 19:
-        found = found.filter(pk__lt=int(filters.cursor))
-    rows = list(found[: filters.limit + 1])
-    has_more = len(rows) > filters.limit
-    following = str(rows[filters.limit - 1].pk) if has_more else None
-    return {"items": [_shape(row) for row in rows[: filters.limit]], "next": following}
+    rows, following = page_by_id(found, filters, is_falling=True)
+    return {"items": [_shape(row) for row in rows], "next": following}
 
 
 @router.post("", response={201: NewTokenOut}, summary="Make a token")

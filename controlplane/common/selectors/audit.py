@@ -11,6 +11,7 @@ from typing import Any
 from django.db.models import Q, QuerySet
 
 from controlplane.common import access
+from controlplane.common.cursors import UnreadableCursor, read_id
 from controlplane.common.models import AuditEntry, Project, User
 from controlplane.common.rights import ACTS
 
@@ -64,11 +65,23 @@ def entries(
 
 
 def page(
-    found: "QuerySet[AuditEntry]", *, cursor: str = "", size: int = PAGE_SIZE
+    found: "QuerySet[AuditEntry]",
+    *,
+    cursor: str = "",
+    size: int = PAGE_SIZE,
+    is_strict: bool = False,
 ) -> tuple[list[AuditEntry], str]:
-    """Return a page and the cursor of the next, empty at the end; an unreadable cursor means the first page."""
-    if cursor.isdecimal() and len(cursor) < 19:
-        found = found.filter(pk__lt=int(cursor))
+    """Return a page and the cursor of the next, empty at the end.
+
+    Raises:
+        UnreadableCursor: The cursor is none, and is_strict; else the first page is meant.
+    """
+    try:
+        if (behind := read_id(cursor)) is not None:
+            found = found.filter(pk__lt=behind)
+    except UnreadableCursor:
+        if is_strict:
+            raise
     rows = list(found[: size + 1])
     return rows[:size], str(rows[size - 1].pk) if len(rows) > size else ""
 

@@ -3,7 +3,7 @@
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from controlplane.common import access, audit
+from controlplane.common import access, audit, versions
 from controlplane.common.errors import Conflict, Invalid, NotFound
 from controlplane.common.models import Membership, Project, Role, User
 
@@ -36,15 +36,19 @@ def add_member(*, user: User, project: Project, username: str, role: Role) -> Me
 
 
 @transaction.atomic
-def change_role(*, user: User, project: Project, username: str, role: Role) -> Membership:
+def change_role(
+    *, user: User, project: Project, username: str, role: Role, seen: str = ""
+) -> Membership:
     """Give a member another role; from then on no group of an identity provider changes it.
 
     Raises:
         NotFound: No member has this name.
+        ChangedMeanwhile: The role is not the one that was read.
         LastAdmin: It would leave the project without an admin.
     """
     access.require(user, project.pk, "member.change")
     member = _held(project, username)
+    versions.require_unchanged(seen, _edited(member), member)
     old = Role(member.role)
     if old == role:
         return member
@@ -62,6 +66,7 @@ def remove_member(*, user: User, project: Project, username: str) -> None:
 
     Raises:
         NotFound: No member has this name.
+        ChangedMeanwhile: The role is not the one that was read.
         LastAdmin: It would leave the project without an admin.
     """
     access.require(user, project.pk, "member.remove")
@@ -69,6 +74,15 @@ def remove_member(*, user: User, project: Project, username: str) -> None:
     _keep_an_admin(member)
     _record(user, member, "member.remove", old=Role(member.role))
     member.delete()
+
+
+def version_of(member: Membership) -> str:
+    """Return the version of a member's role."""
+    return versions.version_of(_edited(member))
+
+
+def _edited(member: Membership) -> dict[str, object]:
+    return {"role": Role(member.role).name.lower()}
 
 
 def _held(project: Project, username: str) -> Membership:

@@ -7,7 +7,7 @@ from django.utils import timezone
 from django.utils.text import slugify
 from django.utils.translation import gettext as _
 
-from controlplane.common import access, audit
+from controlplane.common import access, audit, versions
 from controlplane.common.errors import Conflict, Invalid
 from controlplane.common.models import Membership, Project, Role, User
 
@@ -40,14 +40,17 @@ def create_project(*, user: User, name: str, slug: str = "") -> Project:
 
 
 @transaction.atomic
-def rename_project(*, user: User, project: Project, name: str) -> None:
+def rename_project(*, user: User, project: Project, name: str, seen: str = "") -> None:
     """Give the project another name; its slug stays.
 
     Raises:
+        ChangedMeanwhile: It has not the version that was read.
         Invalid: The name cannot be used.
     """
     access.require(user, project.pk, "project.rename")
-    old, name = project.name, _checked_name(name, but=project)
+    held = Project.objects.select_for_update(no_key=True).get(pk=project.pk)
+    versions.require_unchanged(seen, {"name": held.name}, held)
+    old, name = held.name, _checked_name(name, but=project)
     if name == old:
         return
     project.name = name
@@ -87,6 +90,11 @@ def _set_archived(user: User, project: Project, action: str, *, is_archived: boo
     if held.update(archived_at=at):
         audit.record(actor=user, action=action, object=project, project_id=project.pk)
     project.refresh_from_db(fields=["archived_at"])
+
+
+def version_of(project: Project) -> str:
+    """Return the version of what an admin edits on a project."""
+    return versions.version_of({"name": project.name})
 
 
 def _checked_name(name: str, *, but: Project | None = None) -> str:

@@ -26,8 +26,8 @@ class Api:
     def post(self, path: str, body: Any = None, **headers: str) -> Any:
         return self._send("post", path, {} if body is None else body, headers)
 
-    def patch(self, path: str, body: Any) -> Any:
-        return self._send("patch", path, body, {})
+    def patch(self, path: str, body: Any, **headers: str) -> Any:
+        return self._send("patch", path, body, headers)
 
     def _send(self, method: str, path: str, body: Any, headers: dict[str, str]) -> Any:
         content = body if isinstance(body, str | bytes) else json.dumps(body)

@@ -18,10 +18,9 @@ from tests.runs.api.callers import Api
 
 DOCUMENT: dict[str, Any] = json.loads(json.dumps(api.get_openapi_schema(path_prefix="")))
 Operation = tuple[str, str, dict[str, Any]]
-# Asked for twice, these do the same as once: a cluster is renewed under its name, an open request or report is returned.
+# Asked for twice, these do the same as once: a cluster is renewed under its name, an open request is returned.
 REPEATABLE = {
     "POST /clusters",
-    "POST /configs/{config_id}/preflight",
     "POST /configs/{config_id}/request-approval",
 }
 
@@ -145,7 +144,12 @@ def test_every_list_pages_by_key(
     for query in ("limit=0", "limit=100000", "nonsense=1"):
         answer = root.client.get(f"/api/v1{path}?{query}")
         assert [one["field"] for one in refusal(answer, 422)["errors"]] == [query.split("=")[0]]
-    assert root.client.get(f"/api/v1{path}?limit=1&cursor=broken").status_code in {200, 422}
+    for cursor in ("broken", "WzEsIDFd%00", "9" * 30, "W3RydWUsIHRydWVd", "WyJcdWQ4MDAiLCAxXQ=="):
+        answer = root.client.get(f"/api/v1{path}?limit=1&cursor={cursor}")
+        if "%00" in cursor:
+            refusal(answer, 400)
+        else:
+            assert [one["field"] for one in refusal(answer, 422)["errors"]] == ["cursor"]
 
 
 @each
@@ -157,6 +161,51 @@ def test_every_create_can_be_repeated(method: str, path: str, operation: dict[st
     assert "once(" in inspect.getsource(view), (
         f"{view.__name__} makes a second object of a repeated request"
     )
+
+
+@each
+def test_every_change_can_ask_that_nobody_else_changed_it(
+    method: str, path: str, operation: dict[str, Any]
+) -> None:
+    if method != "patch":
+        return
+    assert "If-Match" in {one["name"] for one in operation["parameters"]}
+    assert "412" in operation["responses"]
+    view = next(one for one in _views() if one[:2] == (method, path))[2]
+    assert "seen_version(" in inspect.getsource(view), f"{view.__name__} writes over what it is"
+
+
+@each
+def test_a_body_of_another_type_is_refused(
+    root: Api, method: str, path: str, operation: dict[str, Any]
+) -> None:
+    if method == "get":
+        return
+    address = "/api/v1" + re.sub(r"\{\w+\}", "1", path)
+    for kind in (
+        "text/plain",
+        "application/x-www-form-urlencoded",
+        "multipart/form-data",
+        "application/json; charset=utf-16",
+    ):
+        refusal(root.client.generic(method.upper(), address, b"{}", content_type=kind), 415)
+
+
+@each
+def test_a_form_of_another_site_is_refused_in_a_session(
+    root: Api, method: str, path: str, operation: dict[str, Any]
+) -> None:
+    if method == "get":
+        return
+    browser = Client(raise_request_exception=False)
+    browser.force_login(root.user)  # as a browser that checks nothing: CSRF is switched off in it
+    address = "/api/v1" + re.sub(r"\{\w+\}", "1", path)
+    for kind in ("text/plain", "application/x-www-form-urlencoded", "multipart/form-data"):
+        for body in (b"", b'{"a": 1}'):
+            answer = browser.generic(
+                method.upper(), address, body, content_type=kind, CONTENT_TYPE=kind
+            )
+            refusal(answer, 415)
 
 
 def _views() -> Iterator[tuple[str, str, Any]]:

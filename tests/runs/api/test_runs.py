@@ -128,4 +128,5 @@ def test_two_runs_are_compared_by_their_configs(
 @pytest.mark.parametrize("number", [2**63, 10**30])
 def test_an_id_beyond_the_database_is_not_there(operator: Api, number: int) -> None:
     assert operator.get(f"runs/{number}").status_code == 404
-    assert operator.post("runs", {"config": number}).status_code == 404
+    refused = operator.post("runs", {"config": number})
+    assert (refused.status_code, refused.json()["errors"][0]["field"]) == (422, "config")
