@@ -14,6 +14,7 @@ from tests.safehold.reference.launching import tiny_config, tiny_data
 from tests.waiting import wait_until
 
 pytestmark = [pytest.mark.e2e, pytest.mark.slow]
+SAVED_EVERY = 200
 
 
 def ranks_of(training: Training) -> dict[int, int]:
@@ -39,20 +40,19 @@ def losses(training: Training) -> dict[int, float]:
 def test_killed_rank_is_named_and_the_resume_is_exact(live_service: LiveService, tmp_path: Path):
     config = tiny_config(
         tiny_data(tmp_path / "data"), live_service.home / "checkpoints",
-        train={"steps": 3000, "eval_every": 1000}, compute={"devices": 2},
+        train={"steps": 30_000, "eval_every": 10_000}, compute={"devices": 2},
+        checkpoint={"anchor_every_steps": SAVED_EVERY, "snapshot_every_steps": 0},
     )  # fmt: skip
     training = launch(live_service, **config)
     training.wait_shown("running", 90)
 
-    def has_proven_checkpoint() -> bool:
+    def is_some_steps_beyond_a_proven_checkpoint() -> bool:
+        """Then the second attempt does these again, and the next checkpoint is long off."""
         training.run.refresh_from_db()
-        return training.run.checkpoint_step is not None
+        proven = training.run.checkpoint_step
+        return proven is not None and 8 < max(losses(training)) - proven < SAVED_EVERY / 2
 
-    wait_until(has_proven_checkpoint, 90, training.report)
-    # A few steps beyond it, which the second attempt does again.
-    wait_until(
-        lambda: max(losses(training)) > training.run.checkpoint_step + 8, 30, training.report
-    )
+    wait_until(is_some_steps_beyond_a_proven_checkpoint, 90, training.report)
     processes = ranks_of(training)
     assert sorted(processes) == [0, 1]
 
