@@ -13,6 +13,7 @@ from controlplane.common.errors import NotFound
 from controlplane.common.models import User
 from runs import capacity, states
 from runs.models import Attempt, Cluster
+from runs.templatetags import chips
 
 MOST_WAITING = 100
 
@@ -52,9 +53,12 @@ class ClusterRow:
     @property
     def summary(self) -> str:
         """State and free devices in a few words, for a choice among clusters."""
-        types = self.device_types
-        free = ", ".join(f"{one.free} of {one.total} {one.name} free" for one in types)
-        return ", ".join(part for part in (self.word, free) if part)
+        free = [
+            _("%(free)s of %(total)s %(device)s free")
+            % {"free": one.free, "total": one.total, "device": one.name}
+            for one in self.device_types
+        ]
+        return ", ".join([str(chips.LOOKS[self.word].word).lower(), *free])
 
     @property
     def ingest_url(self) -> str:

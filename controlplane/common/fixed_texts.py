@@ -1,10 +1,13 @@
 """The fixed texts of `safehold`, which knows no gettext.
 
-Pages show them with `{% translate VARIABLE context "…" %}`; the catalogue reads them from here.
+Pages show them with `{% translate VARIABLE context "…" %}` or, those of the contexts of `sentences`, with the filter
+`sentence`; the catalogue reads them from here.
 """
 
 from collections.abc import Iterator
 
+from controlplane.common.sentence_sources import sentences
+from controlplane.common.sentence_texts import other_sentences
 from safehold.config import all_fields, fields_of
 from safehold.planning import CardFields
 from safehold.planning.stages import STAGES
@@ -13,7 +16,8 @@ from safehold.rulebook import QUANTITIES, written
 
 def fixed_texts() -> Iterator[tuple[str, str]]:
     """Yield each text and the context in which a template looks for it."""
-    found = [*_of_fields(), *_of_rules(), *_of_stages()]
+    made = ((text, "sentence") for text in sentences())
+    found = [*_of_fields(), *_of_rules(), *_of_stages(), *other_sentences(), *made]
     yield from dict.fromkeys((text, context) for text, context in found if text)
 
 

@@ -14,6 +14,7 @@ from controlplane.common import access, audit
 from controlplane.common.errors import Conflict, Invalid
 from controlplane.common.models import User
 from controlplane.common.queue import wake
+from controlplane.common.sentences import sentence
 from runs.models import Attempt, Config, PreflightReport, Run
 from runs.services import (
     checking,
@@ -159,9 +160,9 @@ def _refuse(run: Run, report: PreflightReport, user: User) -> None:
         data={"report": report.pk, "findings": blocking},
     )
     raise Invalid(
-        _("Run %(run)s cannot start: %(why)s") % {"run": run.pk, "why": why},
+        _("Run %(run)s cannot start: %(why)s") % {"run": run.pk, "why": sentence(why)},
         code="preflight-failed",
-        hint=blocking[0].get("advice", ""),
+        hint=sentence(blocking[0].get("advice", "")),
         fields={_field(one): [one["message"]] for one in reversed(blocking)},
         extra={"report": report.pk, "findings": blocking},
     )

@@ -9,6 +9,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from controlplane.common import access
 from controlplane.common.api import caller
 from controlplane.common.errors import Invalid, SafeholdError
+from controlplane.common.sentences import sentence
 from runs import cluster_table
 from runs.forms import clusters as forms
 from runs.forms.clusters import ClusterForm
@@ -79,7 +80,7 @@ def _look(request: HttpRequest, cluster: Cluster) -> None:
         messages.success(request, told % {"name": cluster.name, "version": cluster.version})
     else:
         told = _("Cluster %(name)s cannot be used: %(reason)s")
-        messages.error(request, told % {"name": cluster.name, "reason": cluster.reason})
+        messages.error(request, told % {"name": cluster.name, "reason": sentence(cluster.reason)})
 
 
 def _context(request: HttpRequest) -> dict[str, object]:

@@ -10,6 +10,7 @@ from django.views.decorators.http import require_GET
 
 from controlplane.common.api import caller
 from controlplane.common.errors import Invalid
+from controlplane.common.sentences import sentence
 from controlplane.common.streams import download
 from runs import access, exports
 from runs import flags as flagging
@@ -31,7 +32,8 @@ def chart(request: HttpRequest, run_id: int) -> HttpResponse:
 def flags(request: HttpRequest, run_id: int) -> HttpResponse:
     """What is flagged on the curves: checkpoints and alerts."""
     run = access.run_for(caller(request), run_id)
-    answer = {"flags": [asdict(flag) for flag in flagging.flags_of(run)]}
+    found = [asdict(flag) for flag in flagging.flags_of(run)]
+    answer = {"flags": [flag | {"text": sentence(flag["text"])} for flag in found]}
     return HttpResponse(orjson.dumps(answer), content_type="application/json")
 
 
