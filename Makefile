@@ -18,7 +18,10 @@ up: .venv/.server
 
 setup: .venv/.dev
 
-test: check quick e2e
+# Side by side: the linters and the quick tests leave each other room. What the slower of two says comes whole.
+test: .venv/.dev .venv/.assets chromium
+	$(MAKE) --no-print-directory --jobs=2 --output-sync=target check quick
+	$(MAKE) --no-print-directory e2e
 
 check: .venv/.dev
 	$(BIN)/ruff check .
@@ -31,12 +34,13 @@ check: .venv/.dev
 	$(LINT_ENV) $(BIN)/python manage.py catalogue --check
 	$(DEPLOY_ENV) $(BIN)/python manage.py check --deploy --fail-level WARNING
 
-# Two processes: most tests wait more than they reckon. A file with a service of its own stays in one of them.
+# More processes than a small machine has cores: many tests wait more than they reckon.
 quick: .venv/.dev .venv/.assets
-	$(PYTEST) -n 2 -m "not e2e and not gpu and not cluster"
+	$(PYTEST) -n 2 --dist worksteal -m "not e2e and not gpu and not cluster"
 
+# Each process has a service of its own, which the tests of a file share; slow files come first.
 e2e: .venv/.dev .venv/.assets chromium
-	$(PYTEST) -n 2 --dist loadfile -m "e2e and not gpu and not cluster"
+	$(PYTEST) -n 3 --dist loadfile --no-loadscope-reorder -m "e2e and not gpu and not cluster"
 
 chromium:
 	@command -v chromium >/dev/null && exit 0; \

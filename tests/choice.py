@@ -1,4 +1,7 @@
-"""Which tests run: those with a costly marker only when asked for by an option, `-m` or by name."""
+"""Which tests run: those with a costly marker only when asked for by an option, `-m` or by name.
+
+Files with slow tests come first, so that no process is left alone with one in the end.
+"""
 
 import pytest
 
@@ -18,7 +21,9 @@ def add_options(parser: pytest.Parser) -> None:
 
 
 def choose(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Take out the costly tests that were not asked for."""
+    """Take out the costly tests that were not asked for, and put slow files first."""
+    slow = {item.path for item in items if item.get_closest_marker("slow")}
+    items.sort(key=lambda item: item.path not in slow)
     if config.option.markexpr:
         return
     is_named = any(argument.split("::")[0].endswith(".py") for argument in config.args)
