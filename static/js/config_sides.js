@@ -21,6 +21,7 @@ function isStale() {
 function wait(isWaiting) {
   toml.readOnly = isWaiting && side.value === "form";
   fields.inert = isStale() || (isWaiting && side.value === "toml");
+  form.toggleAttribute("data-checking", isWaiting);
 }
 
 function write(text) {
@@ -49,6 +50,20 @@ document.addEventListener("htmx:afterRequest", (event) => {
   wait(false);
 });
 wait(false);
+// A config is kept for good: once a press, and by no Enter in the middle of typing.
+form.addEventListener("keydown", (event) => {
+  if (event.key !== "Enter") return;
+  if (event.ctrlKey || event.metaKey) form.requestSubmit(form.querySelector("[data-keep]"));
+  else if (!event.target.matches("input[type=text]")) return;
+  event.preventDefault();
+});
+let isSent = false;
+window.addEventListener("submit", (event) => { // after those who ask first whether somebody is signed in
+  if (event.target !== form || event.defaultPrevented) return;
+  if (isSent) event.preventDefault();
+  isSent = true;
+});
+window.addEventListener("pageshow", () => { isSent = false; });
 // What was typed while nobody was signed in is checked once somebody is.
 document.addEventListener("safehold:signed-in", () => tell(form));
 
