@@ -7,10 +7,12 @@ import pytest
 from django.utils import timezone
 from playwright.sync_api import Page, expect
 
+from checkpoints.models import Checkpoint
 from runs.models import Attempt, Card, CardChange
 from tests.e2e.browsing import Person, running, signed_in
+from tests.factories import make_attempt, make_config, make_run
 from tests.live_service import LiveService
-from tests.runs.planned import make_card
+from tests.runs.planned import AGREED, make_card
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(180)]
 PHONE = {"width": 390, "height": 844}
@@ -105,3 +107,33 @@ def test_a_run_shows_what_it_is_held_against_and_what_is_left(person: Person) ->
     person.open(f"/cards/{card.pk}/")
     expect(page.get_by_role("link", name="measured")).to_be_visible()
     expect(page.locator("[data-state='not measured']").first).to_be_visible()
+
+
+def test_a_base_checkpoint_is_chosen_by_keyboard_or_typed(person: Person) -> None:
+    page = person.page
+    document = {"schema_version": 1, "name": "c", "network": AGREED["network"]}
+    config = make_config(project=person.project, created_by=person.user, document=document)
+    attempt = make_attempt(run=make_run(config=config, name="alpha"))
+    wanted, _other = (
+        Checkpoint.objects.create(
+            run=attempt.run, attempt=attempt, step=step, kind="anchor", state="verified", path=f"/ckpt/step-{step}",
+            state_at=timezone.now(), created_at=timezone.now(), manifest={},
+        )
+        for step in (900, 1000)
+    )  # fmt: skip
+    person.open("/cards/new/?stage=sft")
+    fill(page, name="Tuned", network__layers="9")
+    chosen, offered = page.locator(".picker-chosen"), page.locator("#base-choices [role='option']")
+    page.get_by_text("Choose", exact=True).click()
+    expect(offered).to_have_count(2)
+    page.locator("[data-picker] [role='combobox']").fill("alpha 900")
+    expect(offered).to_have_count(1)
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    expect(page.locator("[name='base_checkpoint']")).to_be_focused()
+    expect(page.locator("[name='base_checkpoint']")).to_have_value(str(wanted.pk))
+    expect(chosen).to_contain_text("alpha, step 900")
+    expect(page.locator("#estimate")).to_contain_text("network.layers is 9; the base checkpoint")
+    fill(page, base_checkpoint="999999")
+    expect(page.locator("#estimate")).to_contain_text("There is no checkpoint 999999")
+    expect(chosen).to_be_empty()
