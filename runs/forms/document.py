@@ -77,7 +77,7 @@ class BoundField:
         if self.spec.form == "shares":
             return "web = 2e12" if self.spec.unit == "tokens" else "web = 0.7"
         default = None if self.spec.required else self.spec.default
-        return to_text(self.spec, default) if default else ""
+        return to_text(self.spec, default)
 
     @property
     def is_on(self) -> bool:

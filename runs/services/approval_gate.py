@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from controlplane.common.errors import Conflict
+from controlplane.common.sentences import sentence
 from runs.models import Config, PreflightReport
 from runs.services import launch_gate, rule_facts
 from safehold.findings import Finding, Verdict, verdict
@@ -72,7 +73,7 @@ def require(config: Config) -> None:
     mend = _(
         "Mend it in a config that follows this one, or run preflight again once its facts changed."
     )
-    said = " ".join(f"{one['code']}: {one['message']}" for one in blocking[:_MOST_TOLD])
+    said = " ".join(f"{one['code']}: {sentence(one['message'])}" for one in blocking[:_MOST_TOLD])
     raise Conflict(
         told % {"config": config.pk, "num": len(blocking)},
         code="approval-blocked",

@@ -65,7 +65,7 @@ window.addEventListener("submit", (event) => { // after those who ask first whet
 });
 window.addEventListener("pageshow", () => { isSent = false; });
 // What was typed while nobody was signed in is checked once somebody is.
-document.addEventListener("safehold:signed-in", () => tell(form));
+document.addEventListener("safehold:signed-in", (event) => { event.preventDefault(); tell(form); });
 
 // What rules say stays open while one types: every answer brings the list anew.
 let isListOpen = false;

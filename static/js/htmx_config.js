@@ -20,4 +20,4 @@ document.addEventListener("htmx:responseError", (event) => {
   if (status === 403 && !document.dispatchEvent(new CustomEvent("safehold:refused", { cancelable: true }))) return;
   announce(status === 0 ? "unreachable" : "answered", status);
 });
-document.addEventListener("htmx:sendError", () => announce("unreachable"));
+for (const name of ["htmx:sendError", "htmx:timeout"]) document.addEventListener(name, () => announce("unreachable"));

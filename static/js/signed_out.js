@@ -32,10 +32,11 @@ async function goOn() {
 async function explain() {
   if (!(await isSignedIn())) { tell(); return; }
   const isNew = renewTokens();
+  // A page that asks again by itself says so by cancelling the event.
+  if (isNew && !document.dispatchEvent(new CustomEvent("safehold:signed-in", { cancelable: true }))) return;
   const texts = document.querySelector("[data-status-region]").dataset;
   const detail = isNew ? texts.again : texts.answered.replace("{status}", 403);
   document.dispatchEvent(new CustomEvent("safehold:announce", { detail }));
-  if (isNew) document.dispatchEvent(new CustomEvent("safehold:signed-in"));
 }
 
 function tell() {
