@@ -12,6 +12,7 @@ from controlplane.common import access
 from controlplane.common.errors import NotFound
 from controlplane.common.models import User
 from runs import capacity, states
+from runs.forms.clusters import WAYS
 from runs.models import Attempt, Cluster
 from runs.templatetags import chips
 
@@ -59,6 +60,11 @@ class ClusterRow:
             for one in self.device_types
         ]
         return ", ".join([str(chips.LOOKS[self.word].word).lower(), *free])
+
+    @property
+    def way(self) -> str:
+        """How it is reached."""
+        return str(dict(WAYS)[Cluster.Way(self.cluster.way)])
 
     @property
     def ingest_url(self) -> str:

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 VALUE = re.compile(r"\{(\d+)\}")
-# With fewer letters of its own, as in "{1}: {2}", a sentence is only believed where one of its values is known too.
+# With fewer letters of its own, as in "{1}: {2}", a sentence is only believed where one of its values is known too, or
+# all are names and numbers.
 ENOUGH_LETTERS = 8
 # What is longer holds the end of a log or a person's own words; sentences with few letters of their own are shorter still.
 LONGEST = 2000
@@ -122,7 +123,7 @@ class Phrasebook:
         for phrase in self._weak if len(text) <= LONGEST_WEAK else ():
             for values in phrase.values_in(text):
                 told = list(map(self._told, values))
-                if any(told) or all(map(_NUMBER.fullmatch, values)):
+                if any(told) or _is_plain(values):
                     # "is" alone makes no sentence of ours: what it tells must be more than that.
                     untold = min(phrase.num_letters, len("is"))
                     yield self._filled(phrase, values, told, num_untold=untold)
@@ -166,11 +167,18 @@ def _between(text: str, at: int, middle: list[str], end: int) -> list[str] | Non
     return [*values, text[at:end]]
 
 
+def _is_plain(values: list[str]) -> bool:
+    """Whether they are names and numbers, one number at least: no words of a person."""
+    return any(map(_NUMBER.fullmatch, values)) and not any(" " in value for value in values)
+
+
 def _joined(parts: Iterable[str]) -> str:
     text = ""
     for part in parts:
         if _ENDS_WIDE.search(text) and _BEGINS_WIDE.match(part):
             text, part = text.rstrip(), part.lstrip()
+        if part[:1] == "。" and text[-1:] in {"。", "."}:
+            text = text[:-1]
         text += part
     return text
 

@@ -37,6 +37,12 @@ JOINTS = (
     "{1} other rank ended with it.",
     "{1} other ranks ended with it.",
     "{1} and {2} more",
+    "{1} is empty",
+    "{1} is longer than {2} characters",
+    "{1} holds a control character",
+    "{1} holds a backslash",
+    "{1} is absolute",
+    "{1} climbs or is not in plain form",
     "{1} byte-order marks",
     "{1} CRLF line ends",
     "{1} blank lines",
@@ -134,7 +140,7 @@ _PYDANTIC = (
     "It has more digits than a 64-bit number",
     "Field required",
 )
-# Of the readers of TOML, YAML and JSON.
+# Of the readers of TOML, YAML, JSON, archives and kubeconfigs.
 _READERS = (
     "Invalid statement",
     "Invalid value",
@@ -181,6 +187,16 @@ _READERS = (
     "found unexpected end of stream",
     "found unknown escape character {1}",
     "found undefined alias {1}",
+    "File is not a zip file",
+    "Bad magic number for central directory",
+    "Bad magic number for file header",
+    "Truncated central directory",
+    "Not a gzipped file {1}",
+    "Compressed file ended before the end-of-stream marker was reached",
+    "Error {1} while decompressing data: {2}",
+    "file could not be opened successfully: {1}",
+    "Service host/port is not set.",
+    "Invalid kube-config file. No configuration found.",
 )
 _ERRNOS = (
     errno.EACCES,

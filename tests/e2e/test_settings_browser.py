@@ -70,7 +70,7 @@ def test_the_trail_is_read_filtered_and_verified(admin: Person) -> None:
     page.get_by_label("User name").fill(other.username)
     page.get_by_role("button", name="Add").click()
     admin.open("/settings/audit/")
-    expect(page.get_by_role("row", name=re.compile("member.add"))).to_contain_text(other.username)
+    expect(page.get_by_role("row", name=re.compile("Add a member"))).to_contain_text(other.username)
     page.get_by_label("Filter by act").select_option("run")
     expect(page.get_by_role("heading", name="No such entry")).to_be_visible()
     assert "action=run" in page.url

@@ -123,7 +123,7 @@ def test_the_lines_of_one_checkpoint_are_folded(people: People, attempt: Attempt
             data={"id": 7, "step": 200, "state": state},
         )  # fmt: skip
     page = people.viewer.get(f"/runs/{attempt.run_id}/timeline/").content.decode()
-    assert page.count('<span class="kind">checkpoint</span>') == 1
+    assert page.count('<span class="kind" title="checkpoint">Checkpoint</span>') == 1
     assert "and 2 before" in page
 
 
