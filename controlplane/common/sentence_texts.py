@@ -1,9 +1,8 @@
-"""Sentences that no source of ours has in one piece: what they are put together from, and what others say in them."""
+"""Sentences that no source of ours has in one piece: what they are put together from."""
 
-import errno
-import os
 from collections.abc import Iterator
 
+from controlplane.common.foreign_texts import foreign_texts
 from safehold.rulebook import QUANTITIES, written
 
 # How texts are joined.
@@ -111,123 +110,11 @@ WORDS = (
     "waiting",
     "writing",
 )
-# Of pydantic, as `safehold.config.validation` says them.
-_PYDANTIC = (
-    "It should be a valid number",
-    "It should be a valid integer",
-    "It should be a valid integer, got a number with a fractional part",
-    "It should be a valid integer, unable to parse string as an integer",
-    "It should be a valid string",
-    "It should be a valid list",
-    "It should be a finite number",
-    "It should be greater than {1}",
-    "It should be greater than or equal to {1}",
-    "It should be less than {1}",
-    "It should be less than or equal to {1}",
-    "It should be {1} or {2}",
-    "It should be {1}",
-    "It should match pattern {1}",
-    "It should have at least {1} character",
-    "It should have at least {1} characters",
-    "It should have at most {1} character",
-    "It should have at most {1} characters",
-    "Tuple should have at least {1} item after validation, not {2}",
-    "Tuple should have at least {1} items after validation, not {2}",
-    "Tuple should have at most {1} item after validation, not {2}",
-    "Tuple should have at most {1} items after validation, not {2}",
-    "It holds the control character U+{1}",
-    "It holds half of a surrogate pair, U+{1}",
-    "It has more digits than a 64-bit number",
-    "Field required",
-)
-# Of the readers of TOML, YAML, JSON, archives and kubeconfigs.
-_READERS = (
-    "Invalid statement",
-    "Invalid value",
-    "Invalid initial character for a key part",
-    "Invalid hex value",
-    "Invalid date or datetime",
-    "Expected '=' after a key in a key/value pair",
-    "Expected newline or end of document after a statement",
-    "Expected ']' at the end of a table declaration",
-    "Expected ']]' at the end of an array declaration",
-    "Expected {1}",
-    "Found invalid character {1}",
-    "Illegal character {1}",
-    "Cannot overwrite a value",
-    "Cannot overwrite with an array",
-    "Cannot declare {1} twice",
-    "Cannot mutate immutable namespace {1}",
-    "Duplicate inline table key {1}",
-    "Unclosed array",
-    "Unclosed inline table",
-    "Unterminated string",
-    "Unterminated string starting at",
-    "Unescaped '\\' in a string",
-    "Escaped character is not a Unicode scalar value",
-    "Key name found without value",
-    "Expecting value",
-    "Expecting property name enclosed in double quotes",
-    "Expecting ',' delimiter",
-    "Expecting ':' delimiter",
-    "Extra data",
-    "Illegal trailing comma before end of object",
-    "Illegal trailing comma before end of array",
-    "Invalid control character at",
-    "Invalid control character",
-    "Invalid \\escape",
-    "Invalid \\uXXXX escape",
-    "mapping values are not allowed here",
-    "sequence entries are not allowed here",
-    "could not find expected ':'",
-    "expected a single document in the stream",
-    "expected {1}, but found {2}",
-    "expected {1}, but got {2}",
-    "found character {1} that cannot start any token",
-    "found unexpected end of stream",
-    "found unknown escape character {1}",
-    "found undefined alias {1}",
-    "File is not a zip file",
-    "Bad magic number for central directory",
-    "Bad magic number for file header",
-    "Truncated central directory",
-    "Not a gzipped file {1}",
-    "Compressed file ended before the end-of-stream marker was reached",
-    "Error {1} while decompressing data: {2}",
-    "file could not be opened successfully: {1}",
-    "Service host/port is not set.",
-    "Invalid kube-config file. No configuration found.",
-)
-_ERRNOS = (
-    errno.EACCES,
-    errno.EBUSY,
-    errno.ECONNREFUSED,
-    errno.ECONNRESET,
-    errno.EDQUOT,
-    errno.EEXIST,
-    errno.EFBIG,
-    errno.EHOSTUNREACH,
-    errno.EIO,
-    errno.EISDIR,
-    errno.ELOOP,
-    errno.EMFILE,
-    errno.ENAMETOOLONG,
-    errno.ENOENT,
-    errno.ENOMEM,
-    errno.ENOSPC,
-    errno.ENOTCONN,
-    errno.ENOTDIR,
-    errno.ENOTEMPTY,
-    errno.EPERM,
-    errno.EROFS,
-    errno.ESTALE,
-    errno.ETIMEDOUT,
-)
 
 
 def other_sentences() -> Iterator[tuple[str, str]]:
     """Yield each text and its context."""
-    for text in (*JOINTS, *WORDS, *_PYDANTIC, *_READERS, *map(os.strerror, _ERRNOS)):
+    for text in (*JOINTS, *WORDS, *foreign_texts()):
         yield text, "sentence"
     yield from _of_rules()
 

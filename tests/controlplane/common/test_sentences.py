@@ -1,13 +1,16 @@
 """What is stored in English is shown in Chinese, with nothing of a sentence left over."""
 
+import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
+from django.conf import settings
 from django.utils import translation
 
 from controlplane.common.phrasebook import VALUE
-from controlplane.common.sentence_sources import sentences
+from controlplane.common.sentence_sources import MODULES, sentences
 from controlplane.common.sentence_texts import other_sentences
 from controlplane.common.sentences import sentence
 from safehold.config import ConfigInvalid, parse, read_text
@@ -143,3 +146,24 @@ def test_what_a_card_advises_is_told(card: dict[str, Any], stage: str):
         told = in_chinese(finding.message)
         assert told != finding.message
         assert [*english_in(told), *english_in(in_chinese(finding.advice))] == []
+
+
+# What makes sentences; what only passes them on is not looked for.
+MAKES = re.compile(
+    r"from safehold\.findings import .*\b(fail|info|passed|unknown|warn)\b|\bConfigError\(|\bevents\.record\(|\bEnd\("
+)
+# Through gettext at once, or told with the fields of others, or in a terminal alone.
+ELSEWHERE = ("runs/forms/", "runs/services/agreements.py", "runs/services/base_fit.py", "runs/services/sights.py",
+             "safehold/cli/", "safehold/config/errors.py")  # fmt: skip
+
+
+def test_every_module_that_makes_sentences_is_read():
+    root = Path(settings.BASE_DIR)
+    read = {path for pattern in MODULES for path in root.glob(pattern)}
+    left = [
+        str(path.relative_to(root))
+        for package in ("safehold", "controlplane", "runs", "checkpoints", "workers")
+        for path in (root / package).rglob("*.py")
+        if path not in read and MAKES.search(path.read_text())
+    ]
+    assert [path for path in left if not path.startswith(ELSEWHERE)] == []
