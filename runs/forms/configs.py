@@ -27,7 +27,7 @@ class TypedConfig:
     Attributes:
         document: The plain values, as far as they could be read.
         toml: The other side of the same document; the typed text itself where that came as TOML.
-        base: The text that changes in the form are carried into; empty: `toml` itself.
+        base: The last text of a person that could be read: changes in the form are carried into it. Empty: `toml` itself.
         faults: What keeps it from being a config.
         findings: What the rules say of it, where `judge` was given and it is one; passed ones are left out.
         has_left_comments: It was read from a file whose comments are not in `toml`.
@@ -41,12 +41,14 @@ class TypedConfig:
         self.findings: Sequence[Finding] = ()
         self.document: dict[str, Any] = {}
         self.toml = _unix(typed.get("toml", ""))
-        self.base = "" if self.is_toml else _unix(typed.get("base", ""))
+        self.base = _unix(typed.get("base", ""))
         self._lines: dict[str, int] = {}
         self._typed = {} if self.is_toml else typed
         self.is_readable = self._read_toml() if self.is_toml else self._read_form(typed)
         if not self.faults:
             self._validate()
+        if self.is_toml and self.is_readable:
+            self.base = self.toml
         if not self.is_readable:  # the form goes on showing what it showed
             self.document = document.document_of(SPECS, typed)
         if judge is not None and self.is_valid:
@@ -80,8 +82,8 @@ class TypedConfig:
 
     @classmethod
     def of_form(cls, typed: Mapping[str, str], judge: Judge | None = None) -> "TypedConfig":
-        """Return what the form holds, whatever stands on the other side."""
-        return cls({**typed, "side": "form", "toml": "", "base": ""}, judge)
+        """Return what the form holds, whatever stands on the other side, with what was last read from there."""
+        return cls({**typed, "side": "form", "toml": typed.get("base", ""), "base": ""}, judge)
 
     @property
     def is_valid(self) -> bool:

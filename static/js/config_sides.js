@@ -9,7 +9,8 @@ const fields = form.querySelector("[data-form-side]");
 const takeBack = form.querySelector("[data-take-back]");
 const MOST_KEPT = 100;
 const replaced = []; // what stood in TOML before the page wrote something else there
-let readable = isStale() ? "" : toml.value;
+let readable = toml.value; // the last that could be read
+if (isStale()) readable = base.value === toml.value ? "" : base.value;
 let typed = 0;
 let asked = 0;
 base.disabled = false;
@@ -62,6 +63,7 @@ window.addEventListener("submit", (event) => { // after those who ask first whet
   if (event.target !== form || event.defaultPrevented) return;
   if (isSent) event.preventDefault();
   isSent = true;
+  if (isStale()) base.value = readable || base.value; // the next page can restore it too
 });
 window.addEventListener("pageshow", () => { isSent = false; });
 // What was typed while nobody was signed in is checked once somebody is.

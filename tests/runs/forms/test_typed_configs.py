@@ -128,3 +128,10 @@ def test_whatever_is_typed_in_the_form_stands_in_the_toml(
     assert again.document["train"]["seed"] == seed
     assert again.document.get("name", "") == name.strip()
     assert typed.toml.count("#") >= COMMENTED.count("#")
+
+
+def test_what_was_last_read_is_restored_with_its_comments() -> None:
+    fields = shown(tomllib.loads(COMMENTED))
+    typed = {"side": "toml", "toml": "[broken", "base": COMMENTED, **fields}
+    assert TypedConfig(typed).base == COMMENTED
+    assert TypedConfig.of_form(typed).toml == COMMENTED
