@@ -117,6 +117,8 @@ def test_numbers_have_three_digits_and_an_axis_the_same_ones(numbers: Any) -> No
     assert numbers("ticks", [0.4, 0.45, 0.5], "share") == ["40 %", "45 %", "50 %"]
     assert numbers("ticks", [0, 2**30, 2**31], "bytes") == ["0", "1 GiB", "2 GiB"]
     assert numbers("ticks", [0, 43_200, 86_400], "seconds") == ["0", "12 h", "24 h"]
+    assert numbers("ticks", [3048 * 2**20, 3056 * 2**20], "bytes") == ["3048 MiB", "3056 MiB"]
+    assert numbers("ticks", [1595, 1597.5, 1600]) == ["1595.0", "1597.5", "1600.0"]
     assert numbers("ticks", [None, 5, None]) == ["", "5", ""]
     assert numbers("logTicks", [0.001, None, 1, 10_000]) == ["0.001", "", "1", "10 k"]
     assert [numbers("lasting", value) for value in (4.2, 3725, 90_000)] == [

@@ -66,7 +66,7 @@ export class Figure {
       width: this.canvas.clientWidth || 320,
       height: HEIGHT,
       ms: 1,
-      padding: [8, 10, 0, 0],
+      padding: [8, 18, 0, 0],
       legend: { show: false },
       cursor: {
         sync: { key: this.page.syncKey, setSeries: false, scales: ["x", null] },

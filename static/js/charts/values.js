@@ -74,8 +74,14 @@ export function logTicks(splits, unit) {
 }
 
 function tickLook(most, distance, unit) {
-  const { size, word } = unitFor(unit === "seconds" ? Math.min(most, distance) : most, unit);
-  const decimals = decimalsOf(Number.isFinite(distance) ? distance / size : most / size);
+  const apart = Number.isFinite(distance) ? distance : most;
+  let { size, word } = unitFor(unit === "seconds" ? Math.min(most, distance) : most, unit);
+  let decimals = decimalsOf(apart / size);
+  // Close together far from zero: a smaller unit says it in fewer digits.
+  while (decimals > 2 && size > 1) {
+    ({ size, word } = unitFor(size / 2, unit));
+    decimals = decimalsOf(apart / size);
+  }
   if (decimals <= MOST_DECIMALS) return { size, word, decimals };
   const power = Math.floor(Math.log10(most));
   return { size: 10 ** power, word: `e${power}`, decimals: Math.min(decimalsOf(distance / 10 ** power), 2) };
