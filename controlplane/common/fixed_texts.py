@@ -13,11 +13,13 @@ from safehold.planning import CardFields
 from safehold.planning.stages import STAGES
 from safehold.rulebook import QUANTITIES, written
 
+_IN_WORDS = {"task_form", "team", "data.quality", "data.origin"}
+
 
 def fixed_texts() -> Iterator[tuple[str, str]]:
     """Yield each text and the context in which a template looks for it."""
     made = ((text, "sentence") for text in sentences())
-    found = [*_of_fields(), *_of_rules(), *_of_stages(), *other_sentences(), *made]
+    found = [*_of_fields(), *_of_choices(), *_of_rules(), *_of_stages(), *other_sentences(), *made]
     yield from dict.fromkeys((text, context) for text, context in found if text)
 
 
@@ -26,6 +28,13 @@ def _of_fields() -> Iterator[tuple[str, str]]:
         yield spec.title, "field"
         yield spec.description, "field"
         yield spec.unit, "unit"
+
+
+def _of_choices() -> Iterator[tuple[str, str]]:
+    """Yield the words to choose from in a card; those of a config stand in its TOML as they are."""
+    for spec in fields_of(CardFields):
+        if spec.path in _IN_WORDS:
+            yield from ((choice, "choice") for choice in spec.choices)
 
 
 def _of_rules() -> Iterator[tuple[str, str]]:

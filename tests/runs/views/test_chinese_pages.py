@@ -262,3 +262,10 @@ def test_the_trail(people: People, attempt: Attempt) -> None:
 
 def make_report(run: Run) -> PreflightReport:
     return PreflightReport.objects.create(config=run.config, config_hash=run.config.hash)
+
+
+def test_the_api_says_what_is_stored(people: People, attempt: Attempt) -> None:
+    events.record(run=attempt.run, attempt=attempt, kind="contact_lost", message=LOST)
+    told = chinese(people.viewer, "get", f"/api/v1/runs/{attempt.run_id}/events")
+    assert LOST in told
+    assert attempt.reason in chinese(people.viewer, "get", f"/api/v1/runs/{attempt.run_id}")
