@@ -6,9 +6,10 @@ from typing import Any
 
 from django.http import HttpRequest
 from ninja import Router
+from pydantic import Field
 
 from controlplane.common.api import Output, caller
-from runs import access, launch_record
+from runs import access, launch_record, starts
 from runs.api.approvals import ApprovalOut, approval_shape
 from runs.models import RunChange
 from runs.services import approvals
@@ -53,6 +54,7 @@ class RecordOut(Output):
     seed: int | None
     libraries: dict[str, Any]
     nodes: list[str]
+    base_checkpoint: int | None = Field(description="The checkpoint whose weights it began with.")
     approval: ApprovalOut | None
     change: RunChangeOut | None
 
@@ -66,6 +68,7 @@ def show_record(request: HttpRequest, run_id: int) -> Any:
     changed = RunChange.objects.select_related("reason_by").filter(run=run).first()
     return asdict(launch_record.record_of(run, attempt)) | {
         "config": run.config_id, "kind": run.config.kind,
+        "base_checkpoint": starts.base_of(run.start_checkpoint) or None,
         "approval": approval_shape(given) if given else None,
         "change": _change_shape(changed) if changed else None,
     }  # fmt: skip

@@ -25,7 +25,8 @@ def start_of(*, run: Run, asked: int | None = None) -> dict[str, Any]:
 
     Raises:
         NotFound: The project has no such checkpoint.
-        Conflict: It is not proved whole, or the run is a fork.
+        Conflict: It is not proved whole, the run is a fork, or it trains a production config with another base than
+            that of its card: nobody approved that.
     """
     if run.start_checkpoint and starts.takes(run.start_checkpoint) == starts.STATE:
         if asked:
@@ -35,7 +36,14 @@ def start_of(*, run: Run, asked: int | None = None) -> dict[str, Any]:
                 hint=_("Make a run of the config, and launch that with these weights."),
             )
         return dict(run.start_checkpoint)
-    number = asked or of_card(run.card)
+    base = of_card(run.card)
+    if asked and asked != base and run.config.is_production:
+        raise Conflict(
+            _("Run %(run)s trains a production config: it begins with the base of its card, and with no other.")
+            % {"run": run.pk},
+            hint=_("Name the checkpoint on the card; its trail says who and why."),
+        )  # fmt: skip
+    number = asked or base
     if not number:
         return {}
     found = resume_points.find(number, project_id=run.project_id)

@@ -127,7 +127,7 @@ def _export(client: ApiClient, run: int) -> dict[str, Any]:
 
 def _print_record(found: dict[str, Any]) -> None:
     plain = ("config", "config_hash", "kind", "code_commit", "code_dirty", "image", "data_version",
-             "tokenizer_digest", "mix_version", "seed")  # fmt: skip
+             "tokenizer_digest", "mix_version", "seed", "base_checkpoint")  # fmt: skip
     told = {name: found[name] for name in plain} | dict(found["libraries"])
     told["nodes"] = ", ".join(found["nodes"])
     if approval := found["approval"]:

@@ -16,8 +16,8 @@ from checkpoints.selectors.resume import NoRecoveryPoint
 from controlplane.common.errors import Conflict, Invalid, NotFound
 from controlplane.common.models import Project, Role, User
 from runs import run_forecast
-from runs.models import Attempt, Card, Event, Run
-from runs.services import attempts, cards, runs
+from runs.models import Attempt, Card, Config, Event, Run
+from runs.services import attempts, bases, cards, runs
 from tests.checkpoints.makers import end, make_checkpoint, save, verify
 from tests.factories import make_config, make_project, make_run, make_user
 from tests.runs.api.callers import Api
@@ -164,11 +164,22 @@ def test_whoever_launches_may_name_another_base(
     answer = Api(user).post(f"runs/{run.pk}/launch", asked)
     assert answer.status_code == 202, answer.json()
     shown = answer.json()
+    assert Api(user).get(f"runs/{run.pk}/record").json()["base_checkpoint"] == other.pk
     assert (shown["from_checkpoint"], shown["takes"]) == (other.pk, "weights")
     assert (shown["attempts"][0]["from_checkpoint"], shown["attempts"][0]["takes"]) == (
         other.pk,
         "weights",
     )
+
+
+def test_nobody_gives_a_production_run_another_base_than_its_card_names(
+    run: Run, user: User, base: Checkpoint, make_base: Callable[..., Checkpoint]
+):
+    run.config.kind = Config.Kind.PRODUCTION
+    with pytest.raises(Conflict, match="begins with the base of its card"):
+        bases.start_of(run=run, asked=make_base().pk)
+    for asked in (None, base.pk):
+        assert bases.start_of(run=run, asked=asked)["id"] == base.pk
 
 
 def test_another_base_is_held_to_the_same_rules(user: User, project: Project, base: Checkpoint):
