@@ -33,7 +33,7 @@ FAMILY = Family(
             id="betas.saw_tooth", topic="betas.saw_tooth", quantity="saw-tooth",
             conditions=(Condition("beta2", ">=", 0.999),), words=("smooth",),
             reason="With β2 = 0.999 a loss that climbs slowly and falls at once comes from a second moment that lags behind.",
-            source="Wortsman et al. 2023, arXiv 2304.13013 (a second moment that lags makes the loss spike, a lower β2 fewer spikes); the saw-tooth itself is practice",
+            source="Wortsman et al. 2023, arXiv 2304.13013 (spikes follow an under-estimated second moment); that 0.95 answers a saw-tooth is practice",
             advice="Set β2 to 0.95.",
         ),
     ),

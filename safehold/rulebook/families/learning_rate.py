@@ -30,7 +30,7 @@ FAMILY = Family(
             id="learning_rate.pretrain_7b", topic="learning_rate", quantity="lr", stages=("pretrain",), min_parameters=5e9,
             max_parameters=1e10, low=2e-4, high=5e-4,
             reason="Networks of about 7e9 parameters were trained with 3e-4, and practitioners stay near it.",
-            source="Touvron et al. 2023, table 2, arXiv 2302.13971 (3e-4 at 6.7e9); OLMo-7B, released config (3e-4); the span around it is practice",
+            source="Touvron et al. 2023, table 2, arXiv 2302.13971 (3e-4 at 6.7e9); OLMo-7B, released config (3e-4); the span around it is practice (Brown et al. 2020, table 2.1, arXiv 2005.14165, had 1.2e-4)",
         ),
         Rule(
             id="learning_rate.pretrain_30b", topic="learning_rate", quantity="lr", stages=("pretrain",), min_parameters=3e10,
@@ -41,7 +41,7 @@ FAMILY = Family(
         Rule(
             id="learning_rate.continued", topic="learning_rate", quantity="lr", stages=("continued",), low=1e-5, high=3e-4,
             reason="The rate is warmed up again, at most to the peak of the first training; more of it forgets more.",
-            source="Ibrahim et al. 2024, arXiv 2403.08763 (warmed up and decayed again, to the first peak or below); the span is practice",
+            source="Ibrahim et al. 2024, arXiv 2403.08763 (warmed up and decayed again); the span is practice",
         ),
         Rule(
             id="learning_rate.sft", topic="learning_rate", quantity="lr", stages=("sft",), low=1e-5, high=2e-5,
