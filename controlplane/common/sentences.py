@@ -32,7 +32,8 @@ def book(language: str) -> Phrasebook:
 
 def _texts(language: str) -> Iterator[tuple[str, str]]:
     # As Django's own JSONCatalog reads it: there is no public way to list a catalogue.
-    for key, told in trans_real.translation(language)._catalog.items():
+    catalogue = trans_real.translation(language)._catalog  # type: ignore[attr-defined]
+    for key, told in catalogue.items():
         context, _, text = key.partition(_BETWEEN) if isinstance(key, str) else ("", "", "")
         if context in CONTEXTS and text:
             yield text.replace("%%", "%"), told.replace("%%", "%")
