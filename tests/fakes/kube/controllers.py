@@ -218,7 +218,7 @@ class Controllers:
 
     def collect(self) -> None:
         """Remove what belongs to an owner that is gone, as the garbage collector does."""
-        uids = {item["metadata"]["uid"] for item in self.store.objects.values()}
+        uids = {item["metadata"]["uid"] for item in list(self.store.objects.values())}
         for plural in ("pods", "services", "secrets", "configmaps"):
             for item in self.store.list(plural, "", _all):
                 refs = item["metadata"].get("ownerReferences") or []
