@@ -12,7 +12,7 @@ from controlplane.common.access import may
 from controlplane.common.api import caller
 from controlplane.common.errors import Invalid, SafeholdError
 from runs import rulebook_table
-from runs.forms.document import to_number
+from runs.forms.values import to_number
 from runs.services import rulebook
 from runs.views.projects import current_project
 

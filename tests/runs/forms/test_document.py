@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from runs.forms import document as forms
 from runs.forms.cards import TypedCard
+from runs.forms.values import to_value
 from safehold.config import ConfigInvalid, all_fields, fields_of, parse, validate
 from safehold.planning import CardFields, parse_card
 
@@ -98,7 +99,7 @@ def test_what_cannot_be_read_is_refused_at_its_field(path: str, text: str) -> No
 )  # fmt: skip
 def test_large_whole_numbers_are_typed_as_people_write_them(text: str, value: int) -> None:
     spec = next(spec for spec in fields_of(CardFields) if spec.path == "data.tokens")
-    assert forms.to_value(spec, text.strip()) == value
+    assert to_value(spec, text.strip()) == value
 
 
 @pytest.mark.parametrize(
