@@ -84,8 +84,8 @@ def read_config(
     """Return the config of a document or text.
 
     Raises:
-        Invalid: It is none; `fields` has every fault by its dotted path, with the line where known, and `findings` what
-            preflight says of it.
+        Invalid: It is none; `fields` has every fault by its dotted path, with the line where known, and `findings` them
+            as preflight tells them.
     """
     if (document is None) == (text is None):
         raise Invalid(_("Give the config either as a document or as text."))
@@ -93,9 +93,10 @@ def read_config(
         return parse(document) if document is not None else read_text(text or "", format)
     except ConfigInvalid as error:
         refused = refusal(error)
-        refused.extra["findings"] = run_checks(
-            Facts(config_errors=tuple(error.errors)), ["config"]
-        ).to_dict()["findings"]
+        report = run_checks(Facts(config_errors=tuple(error.errors)), ["config"]).to_dict()
+        # That no other check could judge it either says nothing more.
+        blocking = [one for one in report["findings"] if one["severity"] == "fail"]
+        refused.extra["findings"] = blocking
         raise refused from error
 
 
