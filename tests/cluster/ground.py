@@ -43,12 +43,14 @@ class Ground:
         cluster: Its record of the cluster; everything made there carries its owner.
         kubernetes: More of a config's section [kubernetes]: volumes that the pods need here.
         restart_api: Restarts the API server; None where nobody said how.
+        num_many: How many pods are many here.
     """
 
     service: LiveService
     cluster: Cluster
     kubernetes: dict[str, Any] = field(default_factory=dict)
     restart_api: Callable[[], None] | None = None
+    num_many: int = 64
 
     @property
     def kube(self) -> Kube:
@@ -113,7 +115,8 @@ def fake_ground(service: LiveService) -> Iterator[Ground]:
         fake.server.start()
 
     try:
-        yield Ground(service, record, {"volumes": [volume]}, restart)
+        # Each of its pods is three interpreters of this machine.
+        yield Ground(service, record, {"volumes": [volume]}, restart, num_many=16)
     finally:
         fake.stop()
 

@@ -11,7 +11,6 @@ from tests.waiting import wait_until
 from workers.kube.errors import KubeError
 
 STEPS = 240
-MANY = 64
 
 
 class ClusterStories:
@@ -108,7 +107,7 @@ class ClusterStories:
         assert sorted(training.losses()) == list(range(1, len(training.losses()) + 1))
 
     def test_many_pods_of_one_job_report_and_are_judged_as_one(self, ground: Ground):
-        attempt = many.start(ground, MANY)
+        attempt = many.start(ground, ground.num_many)
         try:
             wait_until(
                 lambda: _again(attempt).is_over, 500, lambda: _told(ground, attempt), every=1.0
@@ -116,10 +115,10 @@ class ClusterStories:
             ended = _again(attempt)
             assert (ended.outcome, ended.reason) == ("finished", "All ranks finished.")
             rows = Sight.objects.get(attempt=attempt).pods["rows"]
-            assert sorted(row["index"] for row in rows) == list(range(MANY))
+            assert sorted(row["index"] for row in rows) == list(range(ground.num_many))
             assert {row["exit_code"] for row in rows} == {0}
             journals = dict(attempt.journals.values_list("rank", "acked_seq"))
-            assert sorted(journals) == list(range(MANY)), f"{journals}"
+            assert sorted(journals) == list(range(ground.num_many)), f"{journals}"
             assert min(journals.values()) >= many.STEPS
         finally:
             ground.launcher.clean(attempt.name)
