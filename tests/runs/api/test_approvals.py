@@ -39,6 +39,20 @@ def test_asked_and_approved_by_a_second_person(operator: Api, approver: Api, con
     assert approver.post(f"configs/{config}/approve").status_code == 409
 
 
+def test_an_approval_is_refused_with_the_findings_that_block_it(
+    operator: Api, approver: Api, document: Document
+) -> None:
+    made = operator.post("configs", {"document": document(kind="production")}).json()["id"]
+    operator.post(f"configs/{made}/freeze")
+    operator.post(f"configs/{made}/request-approval")
+    refused = approver.post(f"configs/{made}/approve")
+    problem = refused.json()
+    assert (refused.status_code, problem["type"]) == (409, "urn:safehold:problem:approval-blocked")
+    assert [one["code"] for one in problem["findings"]] == ["CONF-3.proven_batch_and_lr"]
+    assert "was not proven by a finished run" in problem["hint"]
+    assert operator.get(f"configs/{made}").json()["approval"] == "requested"
+
+
 def test_an_approver_does_not_approve_what_is_his(
     approver: Api, document: Document, project: Project
 ) -> None:
