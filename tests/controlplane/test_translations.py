@@ -18,7 +18,7 @@ DJANGO = re.compile(r"{%.*?%}|{{.*?}}", re.S)
 WORD = re.compile(r"[A-Za-z]{2,}")
 # Names, units and formats; they are the same in every language.
 SAME_EVERYWHERE = {
-    "Safehold", "TOML", "YAML", "JSON", "CSV", "Parquet", "TensorBoard", "Markdown", "API", "OpenAPI", "kubeconfig",
+    "Ctrl", "Enter", "Safehold", "TOML", "YAML", "JSON", "CSV", "Parquet", "TensorBoard", "Markdown", "API", "OpenAPI", "kubeconfig",
     "Kubernetes", "FLOP", "FLOPs", "ln", "ETTR", "GiB", "GB", "GB/s", "MFU", "TFLOP/s", "s", "ms", "id", "URL", "OpenID", "Connect",
 }  # fmt: skip
 # What can be typed, word for word, as an example in an empty field.
