@@ -14,7 +14,7 @@ import httpx
 
 from safehold import api_place
 from safehold.api_errors import ApiError, refusal_of
-from safehold.query import Form, RunView, framed
+from safehold.query import Form, RunView, columns_of_items, framed
 
 __all__ = ["ApiClient", "ApiError", "place"]
 TIMEOUT_SECONDS = 30.0
@@ -103,8 +103,10 @@ class ApiClient:
         cursor: str | None = None
         while True:
             page = self.page(kind, cursor=cursor, **filters)
+            if "items" not in page:
+                raise ApiError(f"{kind} is no list.")
             yield from page["items"]
-            cursor = page["next"]
+            cursor = page.get("next")
             if not cursor:
                 return
 
@@ -133,9 +135,7 @@ class ApiClient:
             ApiError: The service refused, or did not answer.
             ModuleNotFoundError: The form that is asked for needs a package that is not installed.
         """
-        items = list(self.all(kind, **filters))
-        names = dict.fromkeys(name for item in items for name in item)
-        return framed({name: [item.get(name) for item in items] for name in names}, form)
+        return framed(columns_of_items(list(self.all(kind, **filters))), form)
 
     def download(self, path: str, /, **params: Any) -> Iterator[bytes]:
         """Yield the parts of a file as they come.

@@ -36,7 +36,7 @@ def refusal_of(response: httpx.Response) -> ApiError:
 def _sentences(problem: Mapping[str, Any]) -> Iterator[str]:
     detail = str(problem.get("detail") or problem["title"])
     yield detail
-    if faults := [one for one in _faults(problem) if one not in detail]:
+    if faults := [one for one in _faults(problem) if not _is_told(one, detail)]:
         shown = "; ".join(one.rstrip(".") for one in faults[:_MOST_FAULTS])
         more = f"; and {len(faults) - _MOST_FAULTS} more" if len(faults) > _MOST_FAULTS else ""
         yield f"{shown}{more}."
@@ -49,6 +49,10 @@ def _faults(problem: Mapping[str, Any]) -> Iterator[str]:
     for one in errors if isinstance(errors, list) else ():
         if isinstance(one, dict) and one.get("message"):
             yield f"{one.get('field') or 'the body'}: {one['message']}"
+
+
+def _is_told(fault: str, detail: str) -> bool:
+    return fault in detail or fault.partition(": ")[2] in detail
 
 
 def _nonsense(response: httpx.Response) -> str:

@@ -11,15 +11,20 @@ from __future__ import annotations
 import csv
 import importlib
 import importlib.util
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 if TYPE_CHECKING:
     from safehold.api_client import ApiClient
 
 Form = Literal["auto", "pandas", "polars", "columns"]
 Columns = dict[str, list[Any]]
+_WORDS = {"NaN", "Infinity", "-Infinity"}
+_KINDS = {
+    "name": "str", "attempt": "int64", "rank": "int64", "step": "int64", "tokens": "int64", "time_ms": "int64",
+    "value": "float64", "superseded": "bool",
+}  # fmt: skip
 # The columns of an export, and how a text becomes a value of each.
 READERS: dict[str, Callable[[str], Any]] = {
     "name": str,
@@ -76,7 +81,7 @@ class RunView:
             ModuleNotFoundError: The form that is asked for needs a package that is not installed.
         """
         lines = self._client.lines(f"runs/{self.id}/metrics/export", names=list(names) or None)
-        return framed(columns_of(lines, live_only=live_only), form)
+        return framed(columns_of(lines, live_only=live_only), form, _KINDS)
 
     def metric_names(self) -> list[str]:
         """Return the names of all metrics that it has logged."""
@@ -106,13 +111,48 @@ def columns_of(lines: Iterable[str], *, live_only: bool = True) -> Columns:
     return columns
 
 
-def framed(columns: Columns, form: Form = "auto") -> Any:
-    """Return columns as a data frame of the wanted library."""
+def columns_of_items(items: Sequence[Mapping[str, Any]]) -> Columns:
+    """Return the items of a list as columns; a figure that JSON has no number for is one again."""
+    names = dict.fromkeys(name for item in items for name in item)
+    return {name: _figures([item.get(name) for item in items]) for name in names}
+
+
+def framed(columns: Columns, form: Form = "auto", kinds: Mapping[str, str] | None = None) -> Any:
+    """Return columns as a data frame of the wanted library.
+
+    Args:
+        columns: Of one length.
+        form: As of `RunView.metrics`.
+        kinds: Types by the name of the column, for a frame without a row: str, int64, float64, bool.
+
+    Raises:
+        ValueError: The form is none of ours.
+        ModuleNotFoundError: The library is not installed.
+    """
+    if form not in get_args(Form):
+        raise ValueError(f"form is {form!r}; it must be one of {', '.join(get_args(Form))}.")
     if form == "auto":
         installed = (name for name in ("pandas", "polars") if importlib.util.find_spec(name))
-        chosen = next(installed, "columns")
-    else:
-        chosen = form
-    if chosen == "columns":
+        form = next(installed, "columns")  # type: ignore[arg-type]
+    if form == "columns":
         return columns
-    return importlib.import_module(chosen).DataFrame(columns)
+    library = importlib.import_module(form)
+    if kinds and not any(columns.values()):
+        return _without_rows(library, form, kinds)
+    return library.DataFrame(columns)
+
+
+def _without_rows(library: Any, form: str, kinds: Mapping[str, str]) -> Any:
+    if form == "pandas":
+        return library.DataFrame({name: library.Series(dtype=kind) for name, kind in kinds.items()})
+    known = {"str": library.String, "int64": library.Int64, "float64": library.Float64, "bool": library.Boolean}  # fmt: skip
+    return library.DataFrame(schema={name: known[kind] for name, kind in kinds.items()})
+
+
+def _figures(values: list[Any]) -> list[Any]:
+    """Turn NaN and infinities, which the API names by their words, into numbers where the rest are numbers."""
+    texts = {one for one in values if isinstance(one, str)}
+    others = {type(one) for one in values if not isinstance(one, str) and one is not None}
+    if not texts or not texts <= _WORDS or not others or not others <= {int, float}:
+        return values
+    return [float(one) if isinstance(one, str) else one for one in values]

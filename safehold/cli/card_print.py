@@ -5,6 +5,7 @@ from typing import Annotated, Any
 import typer
 
 from safehold.cli.output import figure, lines, pairs, table
+from safehold.cli.tables import duration, size
 
 Number = Annotated[int, typer.Argument(metavar="CARD", help="Id of the card.")]
 
@@ -17,7 +18,7 @@ def cards(page: dict[str, Any]) -> None:
 
 def card(found: dict[str, Any]) -> None:
     """Print one card with its sums."""
-    shown = {key: found[key] for key in ("id", "name", "stage", "question", "owner", "version")}
+    shown = {key: found[key] for key in ("id", "name", "stage", "question", "owner")}
     if found.get("parent"):
         shown["made from"] = f"card {found['parent']} ({found['pilot']})"
     if found["missing_agreements"]:
@@ -43,11 +44,11 @@ def sums_of(found: dict[str, Any]) -> dict[str, str]:
     if compute:
         shown["FLOPs"] = f"{compute['flops']:.3g}"
         shown["device-days"] = f"{compute['device_days']:.4g}"
-        shown["wall days"] = (
-            f"{compute['wall_days']:.3g} ({compute['wall_days_low']:.3g} to {compute['wall_days_high']:.3g})"
+        shown["wall time"] = (
+            f"{duration(compute['wall_days'])} ({duration(compute['wall_days_low'])} to {duration(compute['wall_days_high'])})"
         )
     if memory:
-        shown["memory of a device"] = f"{memory['total_bytes'] / 1e9:.3g} GB ({memory['fit']})"
+        shown["memory of a device"] = f"{size(memory['total_bytes'])} ({memory['fit']})"
     if found["starting_loss"]:
         shown["starting loss"] = f"{found['starting_loss']:.2f}"
     return shown | (_forecast(forecast) if forecast else {})

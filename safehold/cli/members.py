@@ -32,7 +32,9 @@ def add(
 ) -> None:
     """Give somebody who has an account a role."""
     body = {"username": username, "role": role}
-    call(as_json, lambda client: client.create(place("projects", slug, "members"), body), pairs)
+    call(
+        as_json, lambda client: client.create(place("projects", slug, "members"), body), _print_one
+    )
 
 
 @app.command()
@@ -49,7 +51,7 @@ def change(
     call(
         as_json,
         lambda client: client.change(place("projects", slug, "members"), username, body),
-        pairs,
+        _print_one,
     )
 
 
@@ -59,6 +61,10 @@ def remove(slug: Slug, username: Username, yes: Yes = False, as_json: AsJson = F
     ask(f"Take {username} out of project {slug}?", yes)
     path = place("projects", slug, "members", username)
     call(as_json, lambda client: client.remove(path), lambda _: lines("Removed."))
+
+
+def _print_one(member: dict[str, Any]) -> None:
+    pairs({key: member[key] for key in ("username", "name", "role")})
 
 
 def _print_list(page: dict[str, Any]) -> None:

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from safehold.cli.output import AsJson, CannotRun, pairs, show, show_findings
+from safehold.cli.tables import duration, size
 from safehold.config import ConfigInvalid, RunConfig, config_hash, read_file
 from safehold.planning import RunPlan, plan_run
 from safehold.preflight import Facts, Report, gather, run_checks
@@ -147,18 +148,18 @@ def _plan_words(planned: RunPlan) -> dict[str, object]:
         compute = planned.compute
         words["compute"] = f"{compute.flops:.3g} FLOPs, {compute.device_days:.3g} device-days"
         words["wall time"] = (
-            f"{compute.wall_days:.3g} days, with buffer {compute.wall_days_low:.3g} to {compute.wall_days_high:.3g}"
+            f"{duration(compute.wall_days)}, with buffer {duration(compute.wall_days_low)} to {duration(compute.wall_days_high)}"
         )
     else:
         words["compute"] = "unknown: set compute.peak_tflops_per_device"
     if planned.memory:
         memory = planned.memory
         words["memory per device"] = (
-            f"{_gb(memory.before_activations_bytes)} + {_gb(memory.activations_bytes + memory.casts_bytes)} activations"
-            f" = {_gb(memory.total_bytes)} ({memory.fit})"
+            f"{size(memory.before_activations_bytes)} + {size(memory.activations_bytes + memory.casts_bytes)} activations"
+            f" = {size(memory.total_bytes)} ({memory.fit})"
         )
         words["checkpoint"] = (
-            f"{_gb(planned.checkpoint_bytes)}, room for all kept {_gb(planned.checkpoint_room_bytes)}"
+            f"{size(planned.checkpoint_bytes) or 'unknown'}, room for all kept {size(planned.checkpoint_room_bytes) or 'unknown'}"
         )
     for one in planned.intervals:
         if one.is_advised:
@@ -167,7 +168,3 @@ def _plan_words(planned: RunPlan) -> dict[str, object]:
                 f" {one.lost_share:.2%} is lost to crashes"
             )
     return words
-
-
-def _gb(value: float | None) -> str:
-    return "unknown" if value is None else f"{value / 1e9:.3g} GB"

@@ -26,7 +26,7 @@ def list_projects(
 @app.command()
 def show(slug: Slug, as_json: AsJson = False) -> None:
     """Show one project and your role in it."""
-    call(as_json, lambda client: client.get(place("projects", slug)), pairs)
+    call(as_json, lambda client: client.get(place("projects", slug)), _print_one)
 
 
 @app.command()
@@ -36,7 +36,9 @@ def create(
     as_json: AsJson = False,
 ) -> None:
     """Make a project; for administrators of the service."""
-    call(as_json, lambda client: client.create("projects", {"name": name, "slug": slug}), pairs)
+    call(
+        as_json, lambda client: client.create("projects", {"name": name, "slug": slug}), _print_one
+    )
 
 
 @app.command()
@@ -46,19 +48,23 @@ def rename(
     as_json: AsJson = False,
 ) -> None:
     """Give a project another name."""
-    call(as_json, lambda client: client.change("projects", slug, {"name": name}), pairs)
+    call(as_json, lambda client: client.change("projects", slug, {"name": name}), _print_one)
 
 
 @app.command()
 def archive(slug: Slug, as_json: AsJson = False) -> None:
     """Make a project read-only."""
-    call(as_json, lambda client: client.post(place("projects", slug, "archive")), pairs)
+    call(as_json, lambda client: client.post(place("projects", slug, "archive")), _print_one)
 
 
 @app.command()
 def restore(slug: Slug, as_json: AsJson = False) -> None:
     """Bring an archived project back."""
-    call(as_json, lambda client: client.post(place("projects", slug, "restore")), pairs)
+    call(as_json, lambda client: client.post(place("projects", slug, "restore")), _print_one)
+
+
+def _print_one(project: dict[str, Any]) -> None:
+    pairs({key: project[key] for key in ("slug", "name", "role", "created_at", "archived_at")})
 
 
 def _print_list(page: dict[str, Any]) -> None:

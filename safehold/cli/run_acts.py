@@ -4,12 +4,10 @@ from typing import Annotated, Any
 
 import typer
 
-from safehold.cli.output import AsJson, call, lines, pairs, table
+from safehold.cli.output import AsJson, call, figure, lines, pairs, table
+from safehold.cli.tables import count
 
 Number = Annotated[int, typer.Argument(metavar="RUN", help="Id of the run.")]
-_ATTEMPT = (
-    "number", "state", "outcome", "from_checkpoint", "takes", "start_step", "step", "where", "reason",
-)  # fmt: skip
 Reason = Annotated[str, typer.Option(help="Why; kept in the timeline.")]
 ChangeReason = Annotated[
     str, typer.Option(help="Why more than one variable changes against the config before; kept.")
@@ -93,26 +91,28 @@ def fork(
 
 def print_run(run: dict[str, Any]) -> None:
     """Print a run for people."""
-    pairs(
-        {
-            key: run.get(key)
-            for key in (
-                "id",
-                "name",
-                "state",
-                "why",
-                "step",
-                "tokens",
-                "config",
-                "parent",
-                "from_checkpoint",
-                "takes",
-            )
-        }
-    )
+    plain = ("id", "name", "state", "why", "config", "card", "parent", "checkpoint_step")
+    told = {key: run.get(key) for key in plain}
+    pairs(told | {"step": _of(run), "tokens": count(run.get("tokens")), "loss": figure(run.get("loss"))})  # fmt: skip
     if run.get("attempts"):
         lines("")
-        table(_ATTEMPT, ([one.get(key) for key in _ATTEMPT] for one in run["attempts"]))
+        columns = ("attempt", "state", "from", "step", "where", "reason")
+        table(columns, map(_attempt_cells, run["attempts"]))
+
+
+def _of(run: dict[str, Any]) -> str:
+    step, total = count(run.get("step")), count(run.get("total_steps"))
+    return f"{step or 0} of {total}" if total else step
+
+
+def _attempt_cells(one: dict[str, Any]) -> tuple[object, ...]:
+    origin = f"step {count(one.get('start_step')) or 0}"
+    if one.get("from_checkpoint"):
+        origin += f", checkpoint {one['from_checkpoint']}"
+    if one.get("takes") and one["takes"] != "state":
+        origin += f" ({one['takes']})"
+    state = one.get("outcome") or one.get("state")
+    return (one.get("number"), state, origin, one.get("step"), one.get("where"), one.get("reason"))
 
 
 def _act(run: int, verb: str, body: dict[str, Any], as_json: bool) -> None:

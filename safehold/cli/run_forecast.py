@@ -5,6 +5,7 @@ from typing import Any
 from safehold.cli.card_print import results
 from safehold.cli.output import AsJson, call, lines, pairs
 from safehold.cli.run_acts import Number
+from safehold.cli.tables import duration
 
 
 def forecast(run: Number, as_json: AsJson = False) -> None:
@@ -29,8 +30,8 @@ def _words(found: dict[str, Any]) -> dict[str, str]:
     wall, available, effective = (f"{found[name]:.3f}" for name in names)
     words = {
         "step": f"{found['done_steps']:,} of {found['steps']:,}, {found['step_seconds']:.3g} s each",
-        "left": _hours(found["left_seconds"]),
-        "whole run": f"{found['wall_days']:.3g} days",
+        "left": _left(found["left_seconds"]),
+        "whole run": duration(found["wall_days"]),
         "ETTR so far": f"{wall} job wall clock, {available} availability, {effective} effective training time",
         "ETTR from here": f"{found['expected_ettr']:.3f} ({found['rate_source']} failure rate)",
         "anchors": f"every {found['derived']['anchor_every_steps']:,} steps advised",
@@ -40,5 +41,5 @@ def _words(found: dict[str, Any]) -> dict[str, str]:
     return words
 
 
-def _hours(seconds: float | None) -> str:
-    return "never at this rate of failures" if seconds is None else f"{seconds / 3600:.3g} h"
+def _left(seconds: float | None) -> str:
+    return "never at this rate of failures" if seconds is None else duration(seconds / 86_400)

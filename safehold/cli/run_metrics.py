@@ -85,7 +85,7 @@ def _print_series(answer: dict[str, Any]) -> None:
         lines(f"{series['name']}: {series['num_points']} points")
         for part in series["parts"]:
             lines(f"attempt {part['attempt']}{', superseded' if part['superseded'] else ''}")
-            table((answer["x"], "value"), zip(part["x"], part["values"], strict=True))
+            table((answer["x"], "value"), zip(part["x"], map(figure, part["values"]), strict=True))
 
 
 def _print_comparison(answer: dict[str, Any]) -> None:

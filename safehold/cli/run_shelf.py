@@ -9,6 +9,7 @@ from safehold.api_client import ApiClient, ApiError
 from safehold.cli.asking import Seen, Yes, ask
 from safehold.cli.output import AsJson, CannotRun, call, lines
 from safehold.cli.run_acts import Number, print_run
+from safehold.cli.tables import cell
 
 _CHANGED = 412
 Runs = Annotated[list[int], typer.Argument(metavar="RUN…", help="Ids of runs.")]
@@ -71,7 +72,7 @@ def delete(
         as_json,
         act,
         lambda told: lines(
-            f"Run {run} goes on {told['delete_after']}; keep it with: safehold run keep {run}"
+            f"Run {run} goes on {cell(told['delete_after'])}; keep it with: safehold run keep {run}"
         ),
     )
 

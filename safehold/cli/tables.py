@@ -29,11 +29,26 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
         show_header=any(columns),
     )
     for place in shown:
-        is_short = max(len(row[place]) for row in cells) <= _SHORT
-        drawn.add_column(columns[place], overflow="fold", no_wrap=is_short)
+        is_short = not _is_prose([row[place] for row in cells])
+        name = columns[place].replace("_", " ")
+        drawn.add_column(name, overflow="fold", no_wrap=is_short)
     for row in cells:
         drawn.add_row(*(Text(row[place]) for place in shown))
-    console().print(drawn)
+    wide = _least_width([[row[place] for row in [columns, *cells]] for place in shown])
+    console(at_least=wide).print(drawn)
+
+
+def _is_prose(column: list[str]) -> bool:
+    """Whether it may go on in a second line: a path or a digest may not, for it is copied."""
+    return any(len(text) > _SHORT and " " in text for text in column)
+
+
+def _least_width(columns: list[list[str]]) -> int:
+    """Return what a table needs at least: rather than cut a word it is left to the terminal to go on in the next line."""
+    widths = [(max(map(len, cells)), _is_prose(cells)) for cells in columns]
+    return sum(min(width, _SHORT) if is_prose else width for width, is_prose in widths) + 2 * len(
+        widths
+    )
 
 
 def cell(value: object) -> str:
@@ -55,6 +70,11 @@ def figure(value: object) -> object:
     return f"{value:.4g}" if isinstance(value, float) else value
 
 
+def count(value: object) -> str:
+    """Return a whole number with its thousands marked; empty where there is none."""
+    return f"{value:,}" if isinstance(value, int) else ""
+
+
 def size(num_bytes: float | None) -> str:
     """Return bytes in the unit that suits."""
     if num_bytes is None:
@@ -64,6 +84,14 @@ def size(num_bytes: float | None) -> str:
             return f"{num_bytes:.3g} {unit}"
         num_bytes /= 1000
     return f"{num_bytes:,.4g} TB"
+
+
+def duration(days: float) -> str:
+    """Return a time in the unit that suits."""
+    for unit, length_seconds in (("days", 86_400.0), ("h", 3600.0), ("min", 60.0)):
+        if days * 86_400 >= length_seconds:
+            return f"{days * 86_400 / length_seconds:,.3g} {unit}"
+    return f"{days * 86_400:.3g} s"
 
 
 def pairs(values: Mapping[str, object]) -> None:
@@ -79,9 +107,8 @@ def lines(*texts: str) -> None:
         print(text)
 
 
-def console() -> Console:
-    """Return the console; piped output is never cut to a width."""
+def console(at_least: int = 0) -> Console:
+    """Return the console, no narrower than that; piped output is never cut to a width."""
     found = Console(highlight=False, markup=False, emoji=False)
-    if found.is_terminal:
-        return found
-    return Console(highlight=False, markup=False, emoji=False, width=_OF_A_PIPE)
+    width = max(found.width, at_least) if found.is_terminal else _OF_A_PIPE
+    return Console(highlight=False, markup=False, emoji=False, width=width)

@@ -6,6 +6,7 @@ import pytest
 
 from safehold.api_client import ApiClient, ApiError
 from safehold.api_place import DEFAULT_URL
+from safehold.query import RunView
 
 
 def client_of(*answers: httpx.Response) -> tuple[ApiClient, list[httpx.Request]]:
@@ -91,3 +92,36 @@ def test_a_named_token_file_wins_over_the_home(
     monkeypatch.setenv("SAFEHOLD_TOKEN_FILE", str(tmp_path / "mine"))
     client = ApiClient.from_environment()
     assert client._http.headers["Authorization"] == "Bearer shp_mine"
+
+
+def test_a_refusal_names_field_and_reason_once() -> None:
+    def told(**problem: object) -> str:
+        client, _ = client_of(
+            httpx.Response(422, json={"title": "Invalid", "status": 422, **problem})
+        )
+        with pytest.raises(ApiError) as caught:
+            client.create("cards", {})
+        return str(caught.value)
+
+    one = [{"field": "points", "message": "points is 5."}]
+    assert told(detail="points is 5.", errors=one) == "points is 5."
+    assert told(detail="No.", errors=one) == "No. points: points is 5."
+    many = [{"field": f"f{n}", "message": "Wrong."} for n in range(7)]
+    assert told(detail="No.", errors=many).endswith("f4: Wrong; and 2 more.")
+    assert told(detail="No.", errors="odd", hint="Mend it.") == "No. Mend it."
+
+
+def test_a_change_carries_the_version_that_was_read() -> None:
+    client, seen = client_of(*[httpx.Response(200, json={})] * 2)
+    client.change("cards", 3, {"name": "a"}, version="v1")
+    client.change("rulebook", "a/b", {})
+    assert [request.headers.get("If-Match") for request in seen] == ['"v1"', None]
+    assert seen[1].url.raw_path == b"/api/v1/rulebook/a%2Fb"
+
+
+def test_the_page_of_the_client_names_every_method() -> None:
+    page = (Path(__file__).parents[2] / "docs/reference/python.md").read_text()
+    for kind, name in ((ApiClient, "client"), (RunView, "run")):
+        for method in vars(kind):
+            if not method.startswith("_") and callable(getattr(kind, method)) and method != "of":
+                assert f"{name}.{method}(" in page or f"{kind.__name__}.{method}(" in page, method

@@ -84,3 +84,38 @@ def test_lines_are_whole_though_parts_cut_through_characters() -> None:
     text = "名,1\nb,2\nlast"
     client, _ = client_of(httpx.Response(200, content=(bytes([byte]) for byte in text.encode())))
     assert list(client.lines("x")) == ["名,1\n", "b,2\n", "last"]
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_a_frame_without_a_row_has_its_types(library: Any) -> None:
+    frame = query.framed(query.columns_of([CSV.splitlines()[0]]), library, query._KINDS)
+    assert frame.shape == (0, 8)
+    assert "64" in str(frame["step"].dtype)
+    assert "loat64" in str(frame["value"].dtype)
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_a_list_comes_as_a_frame_with_its_odd_figures(library: Any) -> None:
+    items = [
+        {"id": 1, "loss": 2.5},
+        {"id": 2, "loss": "NaN", "group": "a"},
+        {"id": 3, "loss": None},
+    ]
+    client, _ = client_of(httpx.Response(200, json={"items": items, "next": None}))
+    frame = client.frame("runs", form=library)
+    assert frame.shape == (3, 3)
+    assert math.isnan(frame["loss"][1])
+    assert frame["group"][1] == "a"
+
+
+def test_a_name_that_reads_like_a_figure_stays_a_name() -> None:
+    columns = query.columns_of_items([{"name": "NaN"}, {"name": "Infinity"}])
+    assert columns == {"name": ["NaN", "Infinity"]}
+
+
+def test_a_form_or_list_that_is_none_is_told() -> None:
+    with pytest.raises(ValueError, match="form is 'excel'; it must be one of auto, pandas"):
+        query.framed({}, "excel")  # type: ignore[arg-type]
+    client, _ = client_of(httpx.Response(200, json={"id": 1}))
+    with pytest.raises(ApiError, match="me is no list"):
+        client.frame("me")

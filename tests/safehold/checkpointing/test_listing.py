@@ -43,8 +43,10 @@ def test_the_data_of_a_file_that_no_manifest_names_is_not_read(tmp_path: Path) -
     with (tmp_path / "huge.bin").open("wb") as file:
         file.truncate(1 << 40)
     began = time.perf_counter()
-    assert verify(tmp_path).verdict == "fail"
+    findings = {one.code: one.severity for one in verify(tmp_path).findings}
     assert time.perf_counter() - began < 1
+    assert findings["CKPT-5.finite"] == "info"  # not judged, and not said to be sound
+    assert findings["CKPT-5.manifest"] in {"fail", "info"}
 
 
 def test_a_hundred_thousand_files_take_a_moment(tmp_path: Path) -> None:
