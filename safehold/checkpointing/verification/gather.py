@@ -6,7 +6,6 @@ import json
 import os
 import tarfile
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path, PurePosixPath
@@ -19,7 +18,7 @@ from safehold.checkpointing.verification.listing import (
     MOST_OF_OTHER,
     list_below,
 )
-from safehold.checkpointing.verification.reading import BUFFERS, digest_and_scan
+from safehold.checkpointing.verification.reading import digest_and_scan
 from safehold.manifest import (
     FILE_NAME,
     ManifestError,
@@ -71,10 +70,9 @@ def read_file(
     try:
         facts = _contents(descriptor, path, stretches)
         spans = facts.contents.spans if facts.contents else ()
-        with ThreadPoolExecutor(BUFFERS) as pool:
-            digest, not_finite = digest_and_scan(
-                descriptor, spans, algorithm=algorithm, pool=pool, advance=advance
-            )
+        digest, not_finite = digest_and_scan(
+            descriptor, spans, algorithm=algorithm, advance=advance
+        )
         return replace(facts, digest=digest, not_finite=not_finite)
     except OSError as error:
         return FileFacts(path, error=f"cannot be read: {error.strerror}")

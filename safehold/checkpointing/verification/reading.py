@@ -21,10 +21,10 @@ from safehold.checkpointing.verification.finite import Scan
 
 # Large enough that handing over costs nothing, small enough to stay in a processor's cache.
 CHUNK_BYTES = 4 * 2**20
-# One is hashed and scanned while two are filled: the disk stays busy while a reader copies.
-BUFFERS = 3
-# The disk is asked for so much in advance; the kernel's own read-ahead (128 KiB) leaves it idle.
-_AHEAD_BYTES = 32 * 2**20
+# One is hashed and scanned while two are filled: the disk stays busy while a reader copies. Two more lie ready,
+# so that neither side waits for the other's slowest turn.
+READERS = 2
+BUFFERS = 5
 
 
 class Hasher(Protocol):
@@ -47,7 +47,6 @@ def digest_and_scan(
     spans: tuple[Span, ...],
     *,
     algorithm: str,
-    pool: ThreadPoolExecutor,
     advance: Callable[[int], None],
 ) -> tuple[str, tuple[NotFinite, ...]]:
     """Return the digest of an open file and what in its tensors is not finite.
@@ -55,23 +54,27 @@ def digest_and_scan(
     While one buffer is hashed and scanned, the next ones are read.
     """
     digest, scan = hasher(algorithm), Scan(spans)
-    for at, chunk in _chunks(descriptor, pool):
-        hashed = pool.submit(digest.update, chunk)
-        scan.take(at, chunk)
-        hashed.result()
-        advance(len(chunk))
+    with ThreadPoolExecutor(READERS) as readers, ThreadPoolExecutor(1) as hashing:
+        for at, chunk in _chunks(descriptor, readers):
+            hashed = hashing.submit(digest.update, chunk)
+            scan.take(at, chunk)
+            hashed.result()
+            advance(len(chunk))
     return digest.hexdigest(), scan.found()
 
 
-def _chunks(descriptor: int, pool: ThreadPoolExecutor) -> Iterator[tuple[int, memoryview]]:
+def _chunks(descriptor: int, readers: ThreadPoolExecutor) -> Iterator[tuple[int, memoryview]]:
+    # The kernel then reads twice as far ahead, in pages as large as it has. Asked for a stretch (WILLNEED) it takes
+    # small ones: three times the processor time for a byte, and requests that leave a disk half idle.
     os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_SEQUENTIAL)
-    free = deque(memoryview(bytearray(CHUNK_BYTES)) for _ in range(BUFFERS))
+    needed = min(BUFFERS, os.fstat(descriptor).st_size // CHUNK_BYTES + 1)
+    free = deque(memoryview(bytearray(CHUNK_BYTES)) for _ in range(needed))
     coming: deque[tuple[memoryview, Future[int]]] = deque()
     at = asked = 0
     length = CHUNK_BYTES
     while length == CHUNK_BYTES:
         while free:
-            coming.append((free[0], pool.submit(_fill, descriptor, free.popleft(), asked)))
+            coming.append((free[0], readers.submit(_fill, descriptor, free.popleft(), asked)))
             asked += CHUNK_BYTES
         buffer, filling = coming.popleft()
         length = filling.result()
@@ -83,7 +86,6 @@ def _chunks(descriptor: int, pool: ThreadPoolExecutor) -> Iterator[tuple[int, me
 
 def _fill(descriptor: int, buffer: memoryview, at: int) -> int:
     """Fill the buffer from the file; it stays shorter at the end of the file alone."""
-    os.posix_fadvise(descriptor, at + len(buffer), _AHEAD_BYTES, os.POSIX_FADV_WILLNEED)
     length = 0
     while length < len(buffer):
         read = os.preadv(descriptor, [buffer[length:]], at + length)
