@@ -108,7 +108,7 @@ export class Figure {
   #read(index) {
     const texts = this.sources.map(({ key, label, toneNumber }) => {
       const value = this.#valueOf(key, index);
-      return value === undefined ? "" : `<span class="reading reading-${toneNumber}"><i></i>${escape(label)} <b>${this.format(value)}</b></span>`;
+      return value === undefined ? "" : `<span class="reading reading-${toneNumber}"><i></i><span class="reading-name" title="${escape(label)}">${escape(label)}</span> <b>${this.format(value)}</b></span>`;
     });
     const at = index === null || index === undefined ? "" : `<span class="reading reading-x">${this.page.axisText(this.drawn.columns[0][index])}</span>`;
     this.readings.innerHTML = at + texts.join("");
@@ -149,5 +149,5 @@ function distinct(name, names) {
 function escape(text) {
   const span = document.createElement("span");
   span.textContent = text;
-  return span.innerHTML;
+  return span.innerHTML.replaceAll('"', "&quot;");
 }
