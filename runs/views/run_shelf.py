@@ -16,6 +16,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from controlplane.common.api import caller
 from controlplane.common.errors import Invalid, SafeholdError
+from controlplane.common.versions import ChangedMeanwhile
 from runs import access
 from runs.forms.comparisons import numbers
 from runs.labels import split_tags
@@ -58,9 +59,9 @@ def labels(request: HttpRequest, run_id: int) -> HttpResponse:
     try:
         run_labels.label_run(
             run=run, user=caller(request), name=typed["name"], group=typed["group"],
-            tags=split_tags(typed["tags"]), notes=typed["notes"],
+            tags=split_tags(typed["tags"]), notes=typed["notes"], seen=request.POST.get("version", ""),
         )  # fmt: skip
-    except Invalid as error:
+    except (Invalid, ChangedMeanwhile) as error:
         return _labels_page(request, run, typed, error)
     messages.success(request, _("Kept."))
     return redirect("runs:run_proof", run.pk)
@@ -97,7 +98,14 @@ def _written(run: Run) -> dict[str, str]:
 
 
 def _labels_page(
-    request: HttpRequest, run: Run, typed: dict[str, str], error: Invalid | None = None
+    request: HttpRequest, run: Run, typed: dict[str, str], error: SafeholdError | None = None
 ) -> HttpResponse:
-    context = {"run": run, "typed": typed, "faults": error.fields if error else {}}
+    version, stale = run_labels.version_of(run), ""
+    if isinstance(error, ChangedMeanwhile):
+        version = error.extra["version"]
+        hint = _("What you typed stands below and was not kept; keep it again to write it over that.")  # fmt: skip
+        stale = f"{error.message} {hint}"
+    elif error is not None:  # nothing was looked at yet that the person had not seen before
+        version = request.POST.get("version", version)
+    context = {"run": run, "typed": typed, "faults": error.fields if error else {}, "version": version, "stale": stale}  # fmt: skip
     return render(request, "runs/run_labels.html", context, status=422 if error else 200)

@@ -96,9 +96,9 @@ def duration(days: float) -> str:
 
 def pairs(values: Mapping[str, object]) -> None:
     """Print names and values; what is not known is left out."""
-    table(
-        ("", ""), ((name.replace("_", " "), value) for name, value in values.items() if cell(value))
-    )
+    known = [(name.replace("_", " "), value) for name, value in values.items() if cell(value)]
+    if known:
+        table(("", ""), known)
 
 
 def lines(*texts: str) -> None:

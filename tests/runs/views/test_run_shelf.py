@@ -3,6 +3,7 @@ from django.test import Client
 
 from controlplane.common.models import Role
 from runs.models import Run, SavedView
+from runs.services import run_labels
 from tests.factories import make_attempt, make_run, make_user
 from tests.runs.views.people import People
 
@@ -127,3 +128,24 @@ def test_a_viewer_keeps_views_of_their_own(people: People) -> None:
     assert ">mine</a>" not in people.operator.get("/runs/").content.decode()
     said = people.viewer.post("/runs/views/save/", {"name": "x", "is_shared": "on"}, follow=True)
     assert "needs the role operator" in said.content.decode()
+
+
+def test_labels_that_somebody_else_changed_meanwhile_are_not_written_over_unasked(
+    people: People, run: Run
+) -> None:
+    path = f"/runs/{run.pk}/labels/"
+    page = people.operator.get(path).content.decode()
+    version = page.split('name="version" value="')[1].split('"')[0]
+    run_labels.label_run(run=run, user=people.operator_user, notes="Of a colleague.")
+    typed = {"name": run.name, "notes": "Mine.", "version": version}
+    refused = people.operator.post(path, typed)
+    assert refused.status_code == 422
+    told = refused.content.decode()
+    assert "was changed after you read it: notes" in told
+    assert "Mine." in told
+    run.refresh_from_db()
+    assert run.notes == "Of a colleague."
+    again = told.split('name="version" value="')[1].split('"')[0]
+    assert people.operator.post(path, typed | {"version": again}).status_code == 302
+    run.refresh_from_db()
+    assert run.notes == "Mine."
