@@ -85,7 +85,10 @@ class Phrasebook:
             for text, told in texts.items()
             if VALUE.search(text)
         ]
-        phrases.sort(key=lambda one: (-one.num_letters, -sum(map(len, one.pieces))))
+        # Of two readings that tell as much the one counts whose fixed part begins the text.
+        phrases.sort(
+            key=lambda one: (not one.pieces[0], -one.num_letters, -sum(map(len, one.pieces)))
+        )
         self._strong = [one for one in phrases if one.num_letters >= ENOUGH_LETTERS]
         self._weak = [one for one in phrases if one.num_letters < ENOUGH_LETTERS]
         self._known = lru_cache(MOST_KEPT)(self._best)

@@ -52,6 +52,8 @@ JOINTS = (
     "The cluster refused to list {1}: {2} ({3})",
     "The cluster refused to read the {1}: {2} ({3})",
     "The cluster refused to watch {1}: {2} ({3})",
+    "[Errno {1}] {2}",
+    "{1} within {2} s",
     "the Job",
     "the JobSet",
     "the TrainJob",
