@@ -33,6 +33,9 @@ Argon2PasswordHasher.time_cost = 1
 Argon2PasswordHasher.memory_cost = 8
 Argon2PasswordHasher.parallelism = 1
 
+# Each client of a test would list all static files anew.
+settings.WHITENOISE_AUTOREFRESH = True
+
 CHROMIUM = shutil.which("chromium") or "/usr/bin/chromium"
 
 
