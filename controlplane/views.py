@@ -10,6 +10,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 
 from controlplane.common import audit
+from controlplane.common.api import problems
 from controlplane.common.logs import request_id
 
 
@@ -68,6 +69,8 @@ def home(request: HttpRequest) -> HttpResponse:
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
+    if request.path.startswith("/api/"):
+        return problems.refused_at_the_door(exception)
     return render(request, "400.html", status=400)
 
 
@@ -85,6 +88,8 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 def server_error(request: HttpRequest) -> HttpResponse:
     # Nothing here may need the database or the session: either may be what broke.
+    if request.path.startswith("/api/"):
+        return problems.broken()
     return render(None, "500.html", {"request_id": request_id.get()}, status=500)
 
 

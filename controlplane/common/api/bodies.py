@@ -27,13 +27,16 @@ class NotJson(SafeholdError):
 
 
 def require_json_type(request: HttpRequest) -> None:
-    """Pass where the body is said to be JSON in UTF-8, or there is none.
+    """Pass where the body is not too large, and said to be JSON in UTF-8, or there is none.
 
     Without a token any other type is refused even with no body: a form of another site sends one.
 
     Raises:
         NotJson: It is said to be something else.
+        SafeholdError: It says that it is too large; 413.
     """
+    if _length(request) > LARGEST_BYTES:
+        raise _too_large()
     given = request.headers.get("Content-Type", "")
     kind, _semicolon, rest = given.partition(";")
     if kind.strip().lower() == "application/json" and "charset" not in rest.lower():
@@ -47,6 +50,11 @@ def require_json_type(request: HttpRequest) -> None:
         _("The body is said to be %(type)s.") % {"type": f"{given[:100] or '?'}"},
         hint=_("Send JSON in UTF-8, with the header Content-Type: application/json."),
     )
+
+
+def _too_large() -> SafeholdError:
+    told = _("The body is larger than %(most)d bytes.") % {"most": LARGEST_BYTES}
+    return SafeholdError(told, code="too-large", http_status=413)
 
 
 def _length(request: HttpRequest) -> int:
@@ -63,12 +71,8 @@ class StrictParser(Parser):
         Raises:
             SafeholdError: The body is no single-minded JSON object; 400, 413 or 422.
         """
-        if _length(request) > LARGEST_BYTES or len(request.body) > LARGEST_BYTES:
-            raise SafeholdError(
-                _("The body is larger than %(most)d bytes.") % {"most": LARGEST_BYTES},
-                code="too-large",
-                http_status=413,
-            )
+        if len(request.body) > LARGEST_BYTES:  # one that did not say how long it is
+            raise _too_large()
         try:
             body = json.loads(
                 request.body,

@@ -30,6 +30,17 @@ def answer(error: SafeholdError) -> HttpResponse:
     return response
 
 
+def refused_at_the_door(error: Exception) -> HttpResponse:
+    """Answer a request that came to no operation: for a host that is none of ours, for instance."""
+    why = str(error)[:300]
+    return answer(SafeholdError(_("The request cannot be taken: %(why)s") % {"why": why}, code="bad-request"))  # fmt: skip
+
+
+def broken() -> HttpResponse:
+    """Answer for what broke outside of the operations."""
+    return answer(_broken())
+
+
 def unknown_path(request: HttpRequest, **kwargs: Any) -> HttpResponse:
     """Answer a path that no router has."""
     return answer(NotFound(_("There is no %(path)s.") % {"path": request.path}))
@@ -113,6 +124,10 @@ def _unexpected(request: HttpRequest, error: Exception) -> SafeholdError:
         exc_info=error,
         extra={"path": request.path, "method": request.method},
     )
+    return _broken()
+
+
+def _broken() -> SafeholdError:
     return SafeholdError(
         _("Something in the service broke; its log has the cause."),
         code="internal",

@@ -215,3 +215,28 @@ def _views() -> Iterator[tuple[str, str, Any]]:
             for operation in view.operations:
                 for method in operation.methods:
                     yield method.lower(), whole, operation.view_func
+
+
+@pytest.mark.django_db
+def test_a_host_that_is_none_of_ours_gets_a_problem_too() -> None:
+    answer = Client(raise_request_exception=False).get("/api/v1/runs", headers={"Host": "a_b!"})
+    assert "cannot be taken" in refusal(answer, 400)["detail"]
+
+
+@pytest.mark.django_db
+def test_what_breaks_outside_of_an_operation_is_a_problem(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*args: object) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr("controlplane.api.refuse_unknown", broken)
+    browser = Client(raise_request_exception=False)
+    assert refusal(browser.get("/api/v1/runs"), 500)["type"] == "urn:safehold:problem:internal"
+
+
+@pytest.mark.parametrize("kind", ["card", "cards"])
+def test_a_body_that_is_too_large_is_refused_before_it_is_read(root: Api, kind: str) -> None:
+    path = "/api/v1/cards" if kind == "cards" else "/api/v1/runs/1/archive"
+    answer = root.client.generic(
+        "POST", path, b"{}", content_type="application/json", CONTENT_LENGTH=str(3 << 20)
+    )
+    refusal(answer, 413)
