@@ -103,16 +103,24 @@ form.addEventListener("click", (event) => {
   event.preventDefault();
   if (at.dataset.noteValues) setValues(JSON.parse(at.dataset.noteValues));
   else if (at.dataset.line) goToLine(Number(at.dataset.line));
-  else if (at === takeBack) { toml.value = replaced.pop(); takeBack.hidden = replaced.length === 0; tell(toml); }
+  else if (at === takeBack) takeItBack();
   else if (at.matches("[data-restore]")) restore(at);
   else toml.focus();
 });
 
-// What was typed stays within reach: taking back brings it again.
+// What was typed stays within reach: taking back brings it again. The buttons go, so the focus moves to the text.
 function restore(button) {
   if (!readable) { button.form.requestSubmit(button); return; }
   write(readable);
   tell(toml);
+  toml.focus();
+}
+
+function takeItBack() {
+  toml.value = replaced.pop();
+  takeBack.hidden = replaced.length === 0;
+  tell(toml);
+  toml.focus();
 }
 
 // The text of a textarea cannot be swapped once it was typed in: its value is set instead.

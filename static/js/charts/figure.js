@@ -77,7 +77,7 @@ export class Figure {
       scales: { x: { time: isTime }, y: { distr: settings.isLog ? 3 : 1, range: settings.isLog ? paddedLog : padded } },
       axes: [
         isTime ? { ...axis, size: 28 } : { ...axis, size: 28, space: 70, values: along },
-        { ...axis, size: 52, space: 34, ...steps(this.element.dataset.unit), values: (u, splits) => up(splits, this.element.dataset.unit) },
+        { ...axis, size: 60, space: 34, ...steps(this.element.dataset.unit), values: (u, splits) => up(splits, this.element.dataset.unit) },
       ],
       series: [{}, ...this.drawn.styles.map(({ stroke, width, dash }) => ({ stroke, width, dash, points: { size: 3.5 } }))],
       plugins: [
