@@ -28,6 +28,21 @@ BODIES = st.sampled_from(
 )  # fmt: skip
 TYPES = st.sampled_from(["application/json"] * 12 + ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=b",
     "application/json; charset=latin-1", "application/xml", "", "/", "application/json; charset=utf-8"])  # fmt: skip
+_ODD = [
+    "",
+    "*",
+    '"a"',
+    'W/"x-y-z-w"',
+    '"a", "b"',
+    "é",
+    "\x7f",
+    "k" * 300,
+    "2020-01-01T00:00:00+00:00",
+    "-",
+    "same",
+]
+HEADERS = st.sampled_from([{}] * 8 + [{name: odd} for name in ("If-Match", "Idempotency-Key") for odd in _ODD]
+    + [{"Accept-Language": "zh-Hans"}, {"Accept-Language": "x" * 999}, {"Accept": "text/html"}, {"Content-Length": "x"}])  # fmt: skip
 TEXTS = ["0", "-1", str(LARGEST), str(LARGEST + 1), "9" * 5000, "1.5", "abc", "%00", "%F0%9F%99%82", "%ED%A0%80",
          "a%2Fb", "..", "x" * 300, "%E6%BC%A2", "true", "", "*"]  # fmt: skip
 
@@ -35,7 +50,7 @@ TEXTS = ["0", "-1", str(LARGEST), str(LARGEST + 1), "9" * 5000, "1.5", "abc", "%
 def requests(
     method: str, path: str, operation: Schema, document: Schema, known: Mapping[str, str]
 ) -> Any:
-    """Return a strategy of (address, body, content type) for an operation.
+    """Return a strategy of (path, query, body, content type, headers) for an operation.
 
     Args:
         method: Lower case.
@@ -53,6 +68,7 @@ def requests(
         _query(operation, document),
         body if method != "get" else st.just(b""),
         TYPES,
+        HEADERS,
     )
 
 

@@ -27,6 +27,7 @@ from tests.safehold.documents import make_document
 # An operation. For a hunt: SAFEHOLD_FUZZ_EXAMPLES=500, and another SAFEHOLD_FUZZ_SEED.
 EXAMPLES = int(os.environ.get("SAFEHOLD_FUZZ_EXAMPLES", "5"))
 SEED = int(os.environ.get("SAFEHOLD_FUZZ_SEED", "1"))
+Request = tuple[str, str, bytes, str, dict[str, str]]
 quick = settings(
     max_examples=EXAMPLES, database=None, deadline=None,
     suppress_health_check=list(HealthCheck),
@@ -81,11 +82,13 @@ def check(answer: Any, what: object) -> None:
         assert all(0 < len(one["field"]) < 1500 for one in document["errors"]), told
 
 
-def send(client: Client, method: str, request: tuple[str, str, bytes, str]) -> Any:
-    path, query, body, content_type = request
+def send(client: Client, method: str, request: Request) -> Any:
+    path, query, body, content_type, headers = request
     address = f"/api/v1{path}" + (f"?{query}" if query else "")
     with transaction.atomic():  # a broken statement does not spoil the next example
-        return client.generic(method.upper(), address, body, content_type=content_type)
+        return client.generic(
+            method.upper(), address, body, content_type=content_type, headers=headers
+        )
 
 
 TAGS = sorted({operation["tags"][0] for _, _, operation in ALL})
@@ -105,11 +108,11 @@ def attack(root: Api, known: Mapping[str, str], method: str, path: str, operatio
     @seed(SEED)
     @quick
     @given(fuzzing.requests(method, path, operation, DOCUMENT, known))
-    def hostile(request: tuple[str, str, bytes, str]) -> None:
+    def hostile(request: Request) -> None:
         answer = send(root.client, method, request)
         if getattr(answer, "streaming", False):
             list(answer.streaming_content)
-        check(answer, (method, request[0], request[1], request[2][:300], request[3]))
+        check(answer, (method, request[0], request[1], request[2][:300], *request[3:]))
 
     hostile()
 
@@ -151,6 +154,8 @@ def test_no_value_of_a_field_breaks_a_document(root: Api, project: Project, name
     @given(st.sampled_from(list(leaves(document))), fuzzing.JUNK)
     def hostile(place: tuple[Any, ...], junk: Any) -> None:
         body = json.dumps(body_of(changed(document, place, junk))).encode()
-        check(send(root.client, "post", (f"/{path}", "", body, "application/json")), (place, junk))
+        check(
+            send(root.client, "post", (f"/{path}", "", body, "application/json", {})), (place, junk)
+        )
 
     hostile()

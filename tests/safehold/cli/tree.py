@@ -1,6 +1,6 @@
 """The tree of commands, walked: a new command is held to the rules by being there."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,14 +23,15 @@ class Leaf:
     def name(self) -> str:
         return " ".join(self.words)
 
-    def call(self, folder: Path) -> list[str]:
-        """Return the words of a call that has all it needs."""
-        found = list(self.words)
+    def call(self, folder: Path, known: Mapping[str, object] | None = None) -> list[str]:
+        """Return the words of a call that has all it needs; `known` are values by the name of the parameter."""
+        found, known = list(self.words), known or {}
         for one in self.click.params:
+            value = str(known[one.name]) if one.name in known else value_of(one, folder)
             if one.param_type_name == "argument":
-                found += [value_of(one, folder)]
+                found += [value]
             elif one.required:
-                found += [one.opts[0], value_of(one, folder)]
+                found += [one.opts[0], value]
             elif "--yes" in one.opts:
                 found += ["--yes"]
             elif "--kubeconfig" in one.opts:
