@@ -22,6 +22,8 @@ class Approval(models.Model):
     config = models.ForeignKey(Config, on_delete=models.PROTECT, related_name="approvals")
     # Of the document that was shown to the approver.
     hash = models.CharField(max_length=80)
+    # The checkpoint whose weights a run begins with, as its card named it then; an id of the registry, null: none.
+    base_checkpoint = models.BigIntegerField(null=True, blank=True)
     state = models.CharField(max_length=10, choices=State, default=State.REQUESTED)
     requested_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+"

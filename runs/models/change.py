@@ -17,6 +17,9 @@ class RunChange(models.Model):
     )
     # The config of the run that it was forked from, or the one that its own config follows.
     parent_config = models.ForeignKey(Config, on_delete=models.PROTECT, related_name="+")
+    # The base checkpoints that the two begin with, null: none; counted among the factors where they differ.
+    parent_base = models.BigIntegerField(null=True, blank=True)
+    base = models.BigIntegerField(null=True, blank=True)
     num_factors = models.PositiveIntegerField()
     # [{"name", "title", "paths", "following"}] as `safehold.config.Factor`.
     factors = models.JSONField(default=list)
