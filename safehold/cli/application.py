@@ -1,7 +1,8 @@
 """The tree of commands."""
 
 from functools import cache
-from typing import Any
+from importlib.metadata import version
+from typing import Annotated, Any
 
 import typer
 from typer.main import get_command
@@ -29,6 +30,24 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
+
+
+def _tell_version(is_asked: bool) -> None:
+    if is_asked:
+        print(f"safehold {version('safehold')}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_tell_version, is_eager=True, help="Print the version."),
+    ] = False,
+) -> None:
+    """Plan, prove, launch, watch and trace trainings."""
+
+
 app.command("up")(service.up)
 app.command("demo")(service.demo)
 app.command("verify")(offline.verify)

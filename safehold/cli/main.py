@@ -5,6 +5,7 @@ import os
 import sys
 import traceback
 from collections.abc import Sequence
+from typing import Any
 
 from safehold.api_client import ApiError
 
@@ -35,10 +36,15 @@ def run(arguments: Sequence[str]) -> int:
         return _refuse(f"{named}{error.strerror or error}.")
     except Exception as error:  # noqa: BLE001 the edge of the process: a code of its own would read as findings
         if hasattr(error, "format_message"):  # a wrong option or argument, as the parser words it
-            return _refuse(f"{error.format_message().rstrip('.')}. See `safehold --help`.")
+            return _refuse(f"{error.format_message().rstrip('.')}. See `{_where(error)} --help`.")
         if type(error).__name__ == "Abort":
             return _refuse("stopped.")
         return _broke(error)
+
+
+def _where(error: Any) -> str:
+    """Return the command whose help says more."""
+    return str(getattr(getattr(error, "ctx", None), "command_path", "") or "safehold")
 
 
 def _take_any_character() -> None:

@@ -65,11 +65,12 @@ def test_the_case_of_a_run_shorter_than_its_warmup(
         ),
         (["plan", "nope.toml"], "safehold: nope.toml cannot be read: No such file or directory.\n"),
         (["verify", "nope"], "safehold: nope does not exist.\n"),
-        (["preflight"], "safehold: Missing argument 'CONFIG'. See `safehold --help`.\n"),
+        (["preflight"], "safehold: Missing argument 'CONFIG'. See `safehold preflight --help`.\n"),
         (
             ["up", "--prot=1"],
-            "safehold: No such option: --prot (Possible options: --port). See `safehold --help`.\n",
+            "safehold: No such option: --prot (Possible options: --port). See `safehold up --help`.\n",
         ),
+        (["run"], "safehold: Missing command. See `safehold run --help`.\n"),
         (["frobnicate"], "safehold: No such command 'frobnicate'. See `safehold --help`.\n"),
     ],
 )
@@ -94,6 +95,12 @@ def test_a_plan_has_the_sums(safehold: Command, config_file: ConfigFile) -> None
     assert plan["compute"]["flops"] == 6 * plan["parameters"] * plan["tokens"]
     assert plan["memory"]["fit"] == "unknown"
     assert "device-days" in safehold("plan", config_file(compute__peak_tflops_per_device=100.0)).out
+
+
+def test_the_version_is_told(safehold: Command) -> None:
+    ran = safehold("--version")
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.out.startswith("safehold 0.")
 
 
 def test_help_names_every_command(safehold: Command) -> None:

@@ -1,5 +1,6 @@
 """Every command that speaks to the service, against every way in which a service does not do as it is asked."""
 
+import io
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -132,3 +133,33 @@ def test_an_address_or_token_that_cannot_be_one_is_told(
         monkeypatch.setenv("SAFEHOLD_TOKEN", token)
         ran = safehold("run", "list")
         assert (ran.code, "no token has" in ran.err, token in ran.err) == (2, True, False)
+
+
+ASKING = [leaf for leaf in online() if "--yes" in {name for one in leaf.click.params for name in one.opts}]  # fmt: skip
+
+
+def test_what_cannot_be_taken_back_asks() -> None:
+    assert {leaf.name for leaf in ASKING} == {"run delete", "cluster remove", "member remove", "token revoke"}  # fmt: skip
+
+
+@pytest.mark.parametrize("leaf", ASKING, ids=lambda leaf: leaf.name)
+def test_where_nobody_can_be_asked_yes_is_needed(
+    leaf: Leaf,
+    safehold: Command,
+    answering: Callable[[Answer], None],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: list[str] = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        asked.append(request.method)
+        return httpx.Response(200, json={"name": "a", "delete_after": None})
+
+    answering(answer)
+    monkeypatch.setattr("sys.stdin", io.StringIO("y\n"))  # a pipe that says yes is no person
+    words = [word for word in leaf.call(tmp_path) if word != "--yes"]
+    ran = safehold(*words, "--json")
+    assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
+    assert "say --yes" in ran.err
+    assert set(asked) <= {"GET"}
