@@ -29,8 +29,11 @@ def run(arguments: Sequence[str]) -> int:
     except ApiError as error:
         return _refuse(str(error))
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what is still buffered has no reader either
-        return 0
+        return _nobody_reads()
+    except SystemExit as end:
+        if end.code != 1:  # completion ends so
+            raise
+        return _nobody_reads()  # the parser has taken the broken pipe
     except OSError as error:
         named = f"{error.filename} cannot be used: " if error.filename else ""
         return _refuse(f"{named}{error.strerror or error}.")
@@ -40,6 +43,12 @@ def run(arguments: Sequence[str]) -> int:
         if type(error).__name__ == "Abort":
             return _refuse("stopped.")
         return _broke(error)
+
+
+def _nobody_reads() -> int:
+    """End well where the reader has seen enough; what is still buffered has no reader either."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    return 0
 
 
 def _where(error: Any) -> str:

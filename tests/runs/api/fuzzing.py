@@ -42,7 +42,7 @@ _ODD = [
     "same",
 ]
 HEADERS = st.sampled_from([{}] * 8 + [{name: odd} for name in ("If-Match", "Idempotency-Key") for odd in _ODD]
-    + [{"Accept-Language": "zh-Hans"}, {"Accept-Language": "x" * 999}, {"Accept": "text/html"}, {"Content-Length": "x"}])  # fmt: skip
+    + [{"Accept-Language": "zh-Hans"}, {"Accept-Language": "x" * 999}, {"Accept": "text/html"}])  # fmt: skip
 TEXTS = ["0", "-1", str(LARGEST), str(LARGEST + 1), "9" * 5000, "1.5", "abc", "%00", "%F0%9F%99%82", "%ED%A0%80",
          "a%2Fb", "..", "x" * 300, "%E6%BC%A2", "true", "", "*"]  # fmt: skip
 

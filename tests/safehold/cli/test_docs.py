@@ -1,6 +1,8 @@
 """The page of the command line names every command, and no other."""
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -47,3 +49,11 @@ def test_the_help_of_a_command_fits_a_terminal(leaf: Leaf, safehold: Command) ->
     ran = safehold(*leaf.words, "--help")
     assert (ran.code, ran.err) == (0, "")
     assert max(map(len, ran.out.splitlines())) <= 80
+
+
+def test_a_reader_that_has_seen_enough_is_no_fault() -> None:
+    ran = subprocess.run(
+        f"{sys.executable} -m safehold.cli run list --help | head -n 1; echo ${{PIPESTATUS[0]}}",
+        shell=True, executable="/bin/bash", capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert (ran.stdout.splitlines()[-1], ran.stderr) == ("0", "")
