@@ -65,4 +65,5 @@ def long_concurrency() -> int:
 
 
 def _celery() -> list[str]:
-    return [sys.executable, "-m", "celery", "--app", "controlplane", "--quiet"]
+    command = [sys.executable, "-m", "controlplane.service.tasks"]
+    return [*command, "--app", "controlplane", "--quiet"]

@@ -28,24 +28,26 @@ def start_stores(home: Path, supervisor: Supervisor) -> None:
 
 
 def start_processes(home: Path, host: str, port: int, supervisor: Supervisor) -> None:
-    """Start the web server, the worker and the clock, each with a log file of its own."""
+    """Start the web server and the worker, each with a log file of its own."""
     env = dict(os.environ)
     logs = home / "logs"
     web = partial(children.start, commands.web(port, host), log=logs / "web.log")
     worker = commands.worker(commands.default_concurrency())
-    beat = commands.beat(home / "beat-schedule")
     supervisor.add(Child("web server", partial(web, env=commands.web_environment(env))))
     supervisor.add(
         Child("worker", partial(children.start, worker, log=logs / "worker.log", env=env))
     )
-    supervisor.add(Child("clock", partial(children.start, beat, log=logs / "clock.log", env=env)))
 
 
-def verifier_child(home: Path) -> Child:
-    """Return the worker for what reads for long."""
-    command = commands.verifier(commands.long_concurrency())
-    read = partial(children.start, command, log=home / "logs" / "verifier.log")
-    return Child("verifier", partial(read, env=dict(os.environ)))
+def late_children(home: Path) -> list[Child]:
+    """Return what nobody waits for, and whose start would slow the others down: the clock and the verifier."""
+    env, logs = dict(os.environ), home / "logs"
+    beat = commands.beat(home / "beat-schedule")
+    read = commands.verifier(commands.long_concurrency())
+    return [
+        Child("clock", partial(children.start, beat, log=logs / "clock.log", env=env)),
+        Child("verifier", partial(children.start, read, log=logs / "verifier.log", env=env)),
+    ]
 
 
 def watcher_child(home: Path) -> Child:

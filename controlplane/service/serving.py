@@ -92,8 +92,8 @@ def _start(home: Path, host: str, port: int, supervisor: Supervisor) -> str:
     made = preparing.prepare(home)
     servers.start_processes(home, host, port, supervisor)
     _wait_until_ready(f"{local_url}/readyz", supervisor)
-    # Nobody waits for it to be ready, and its start would slow the others down.
-    supervisor.add(servers.verifier_child(home))
+    for child in servers.late_children(home):
+        supervisor.add(child)
     resumed = preparing.resume()
     _greet(home, url, made, resumed)
     return url

@@ -1,8 +1,11 @@
 """The web server process: uvicorn with our own log format."""
 
 import sys
+from importlib import import_module
 
 import uvicorn
+
+from controlplane.service import importing
 
 # A browser holds its WebSocket open for ever; a stop must not wait for it.
 GRACEFUL_STOP_SECONDS = 5
@@ -10,8 +13,11 @@ GRACEFUL_STOP_SECONDS = 5
 
 def main(host: str, port: int) -> None:
     """Serve until a signal comes."""
+    with importing.kept():
+        application = import_module("controlplane.asgi").application
+        import_module("controlplane.urls")  # the first request would wait for them
     uvicorn.run(
-        "controlplane.asgi:application",
+        application,
         host=host,
         port=port,
         lifespan="off",
