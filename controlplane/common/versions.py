@@ -24,13 +24,14 @@ def version_of(fields: Mapping[str, Any]) -> str:
     return "-".join(_digest(value) for value in fields.values())
 
 
-def require_unchanged(seen: str, fields: Mapping[str, Any], thing: Model) -> None:
+def require_unchanged(seen: str, fields: Mapping[str, Any], thing: Model, *acts: str) -> None:
     """Pass where the object still is as it was read.
 
     Args:
         seen: The version that was read; empty: whatever it is now.
         fields: What people edit on it, as `version_of` took them, read under a lock.
         thing: The object, for the sentence and the trail.
+        acts: Those of the trail that change the fields, for who did it last: others change something else.
 
     Raises:
         ChangedMeanwhile: It is not; `changes` says which fields are different and what they are now.
@@ -46,7 +47,7 @@ def require_unchanged(seen: str, fields: Mapping[str, Any], thing: Model) -> Non
         if part != _digest(fields[name])
     ]
     last = AuditEntry.objects.filter(
-        object_type=thing._meta.model_name or "", object_id=str(thing.pk)
+        object_type=thing._meta.model_name or "", object_id=str(thing.pk), action__in=acts
     ).first()
     told = {"name": thing, "fields": ", ".join(changed), "user": last.actor_name if last else "?"}
     raise ChangedMeanwhile(

@@ -55,7 +55,7 @@ def set_value(
         raise Invalid(str(error), fields={"low": [str(error)]}) from error
     before = _held(project, rule_id)
     if before is not None:
-        versions.require_unchanged(seen, _set(before), before)
+        versions.require_unchanged(seen, _set(before), before, "rulebook.set")
     elif seen and seen != version_of(None):
         raise ChangedMeanwhile(
             _("The project's own bounds of %(rule)s were taken back after you read them.")

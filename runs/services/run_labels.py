@@ -42,7 +42,7 @@ def label_run(
     """
     access.require(user, run.project_id, "run.label")
     held = Run.objects.select_for_update(no_key=True).get(pk=run.pk)
-    versions.require_unchanged(seen, _written(held), held)
+    versions.require_unchanged(seen, _written(held), held, "run.label")
     wanted = {
         "name": None if name is None else _named(name),
         "group": None if group is None else cleaned_name(group, "group"),

@@ -48,7 +48,9 @@ def change_role(
     """
     access.require(user, project.pk, "member.change")
     member = _held(project, username)
-    versions.require_unchanged(seen, _edited(member), member)
+    versions.require_unchanged(
+        seen, _edited(member), member, "member.change", "member.follow_groups"
+    )
     old = Role(member.role)
     if old == role:
         return member
@@ -66,7 +68,6 @@ def remove_member(*, user: User, project: Project, username: str) -> None:
 
     Raises:
         NotFound: No member has this name.
-        ChangedMeanwhile: The role is not the one that was read.
         LastAdmin: It would leave the project without an admin.
     """
     access.require(user, project.pk, "member.remove")

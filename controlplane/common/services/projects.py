@@ -49,7 +49,7 @@ def rename_project(*, user: User, project: Project, name: str, seen: str = "") -
     """
     access.require(user, project.pk, "project.rename")
     held = Project.objects.select_for_update(no_key=True).get(pk=project.pk)
-    versions.require_unchanged(seen, {"name": held.name}, held)
+    versions.require_unchanged(seen, {"name": held.name}, held, "project.rename")
     old, name = held.name, _checked_name(name, but=project)
     if name == old:
         return

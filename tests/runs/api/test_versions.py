@@ -105,6 +105,19 @@ def test_what_a_card_was_is_told_with_who_and_when(
     assert (told["user"], told["reason"]) == (colleague.user.username, "a typing error")
 
 
+def test_who_changed_it_is_named_not_who_did_something_else_with_it(
+    edits: dict[str, Edit], admin: Api, colleague: Api, project: Project
+) -> None:
+    place, path, first, second, _ = edits["run"]
+    seen = version(admin, place, path)
+    colleague.patch(path, first)
+    third = Api(make_user(Role.ADMIN, project))
+    assert third.post(f"{path}/archive").status_code == 200
+    detail = admin.patch(path, second, If_Match=f'"{seen}"').json()["detail"]
+    assert colleague.user.username in detail
+    assert third.user.username not in detail
+
+
 def test_other_fields_of_a_run_may_move_meanwhile(edits: dict[str, Edit], admin: Api) -> None:
     place, path, first, *_ = edits["run"]
     seen = version(admin, place, path)
