@@ -7,6 +7,7 @@ import { showStale } from "./stale.js";
 const page = document.querySelector("[data-run-page]");
 const header = document.querySelector("[data-run-header]");
 const HEADER_EVERY_MS = 1000;
+const FIGURES_EVERY_MS = 2000; // of the header; asked for once a second they would be most of what a server does for its open pages
 const TAB_EVERY_MS = 2000;
 const BEAT_MS = 5000; // what a lost message can cost
 const NAMES_EVERY_MS = 1000; // the ranks of a run log a name for the first time one after another
@@ -14,6 +15,7 @@ const TABS_THAT_FOLLOW = new Set(["timeline", "attempts", "checkpoints"]);
 let part = null;
 let socket = null;
 let headerTimer = 0;
+let headerDue = 0;
 let tabTimer = 0;
 let namesTimer = 0;
 
@@ -27,12 +29,16 @@ function openTab() {
 }
 
 // State and figures come from the server's own words; the message only says that it is time.
-function refreshHeader() {
-  headerTimer ||= setTimeout(() => {
+function refreshHeader(wait = HEADER_EVERY_MS) {
+  const due = performance.now() + wait;
+  if (headerTimer && headerDue <= due) return;
+  clearTimeout(headerTimer);
+  headerDue = due;
+  headerTimer = setTimeout(() => {
     headerTimer = 0;
     // A dialog asks about a form of this header: leave it where it is.
     if (!document.querySelector("dialog[open]")) htmx.trigger(header, "refresh");
-  }, HEADER_EVERY_MS);
+  }, wait);
 }
 
 function refreshTab() {
@@ -54,7 +60,7 @@ function onMessage(message) {
     if (message.kind !== "state") part?.receiveFlag?.();
     refreshTab();
   }
-  if (message.kind !== "log") refreshHeader();
+  if (message.kind !== "log") refreshHeader(message.kind === "metrics" ? FIGURES_EVERY_MS : HEADER_EVERY_MS);
 }
 
 function onOpen() {
