@@ -14,6 +14,7 @@ from runs.metricstore import comparing
 from runs.metricstore.comparing import Summary
 from runs.models import Run, Series
 from runs.run_table import RunRow
+from runs.services import base_lines, changes
 from safehold import config as run_config
 
 # What a page can show at once, and the server answer within a second.
@@ -24,7 +25,7 @@ MOST_SUMMED = 12
 
 @dataclass(frozen=True)
 class Difference:
-    """The config of one run against that of the first, field by field and variable by variable."""
+    """One run against the first: field by field of their configs, and variable by variable."""
 
     row: RunRow
     found: run_config.Comparison
@@ -56,9 +57,9 @@ def chosen(*, user: User, run_ids: Sequence[int]) -> list[RunRow]:
 
 
 def differences(rows: Sequence[RunRow]) -> list[Difference]:
-    """Return what changes from the config of the first run to that of each other one."""
-    base = rows[0].run.config.document
-    return [Difference(row, run_config.compare(base, row.run.config.document)) for row in rows[1:]]
+    """Return what changes from the first run to each other one: configs and base checkpoints."""
+    first, based_on = rows[0].run, base_lines.of_runs([row.run for row in rows])
+    return [Difference(row, changes.between_runs(first, row.run, based_on)) for row in rows[1:]]
 
 
 def fields(found: Sequence[Difference]) -> list[Field]:

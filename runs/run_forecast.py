@@ -13,7 +13,7 @@ from runs.estimate_documents import finite
 from runs.ingest.facts import LOSS_NAMES
 from runs.metricstore.reading import Range, gather
 from runs.models import Attempt, Run
-from runs.services import bases, rulebook
+from runs.services import base_lines, rulebook
 from safehold.planning import judge_start, read_kept, starting_loss
 from safehold.planning.failures import DEFAULT_RESTART_SECONDS
 from safehold.planning.forecast import ClusterHistory, forecast
@@ -79,7 +79,7 @@ def base_of(run: Run) -> dict[str, Any] | None:
     """Return the checkpoint whose weights the run began with, or will begin with as its card says; `is_taken` which."""
     if starts.base_of(run.start_checkpoint):
         return dict(run.start_checkpoint) | {"is_taken": True}
-    planned = 0 if run.start_checkpoint or run.attempts.exists() else bases.of_card(run.card)
+    planned = 0 if run.start_checkpoint or run.attempts.exists() else base_lines.of_card(run.card)
     return {"id": planned, "is_taken": False} if planned else None
 
 
@@ -87,7 +87,7 @@ def missed_base(run: Run) -> int | None:
     """Return the base checkpoint of the card where a run that was launched did not begin from it; a fork need not."""
     if run.parent_id or not run.attempts.exists():
         return None
-    base = bases.of_card(run.card)
+    base = base_lines.of_card(run.card)
     return base if base and (run.start_checkpoint or {}).get("id") != base else None
 
 

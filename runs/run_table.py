@@ -7,7 +7,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery
 
 from controlplane.common import access
 from controlplane.common.models import Project, User
-from runs import states
+from runs import starts, states
 from runs.models import Attempt, Run
 from runs.run_orders import FAILED, ordered
 
@@ -22,6 +22,7 @@ class RunFilters:
     """What the address of the table asks for.
 
     Attributes:
+        weights_of: A run; those that began with the weights of one of its checkpoints.
         shelf: Empty: neither archived nor deleted runs; `archived`: those in the archive; `all`: both.
     """
 
@@ -34,6 +35,7 @@ class RunFilters:
     card_id: int | None = None
     config_id: int | None = None
     parent_id: int | None = None
+    weights_of: int | None = None
     order: str = "newest"
     cursor: str = ""
 
@@ -41,7 +43,7 @@ class RunFilters:
     def is_narrowed(self) -> bool:
         """Whether something is left out that a plain list shows."""
         asked = (self.text, self.state, self.owner, self.group, self.tag, self.shelf)
-        return any(asked) or any((self.card_id, self.config_id, self.parent_id))
+        return any(asked) or any((self.card_id, self.config_id, self.parent_id, self.weights_of))
 
 
 @dataclass(frozen=True)
@@ -111,6 +113,9 @@ def filtered(runs: "QuerySet[Run]", filters: RunFilters) -> "QuerySet[Run]":
         "config_id": filters.config_id, "parent_id": filters.parent_id,
     }  # fmt: skip
     runs = runs.filter(**{column: value for column, value in plain.items() if value})
+    if filters.weights_of:
+        wanted = {"run": filters.weights_of, "takes": starts.WEIGHTS}
+        runs = runs.filter(start_checkpoint__contains=wanted)
     if filters.tag:
         runs = runs.filter(tags__contains=[filters.tag])
     if filters.text:

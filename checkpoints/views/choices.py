@@ -1,4 +1,4 @@
-"""Choosing a base checkpoint beside the field of its number; the answers are parts of the page of a card."""
+"""Choosing a base checkpoint beside the field of its number; the answers are parts of a card's page and of the launch page."""
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -19,7 +19,8 @@ def choices(request: HttpRequest) -> HttpResponse:
 
 @require_GET
 def chosen(request: HttpRequest) -> HttpResponse:
-    project, number = current_project(request), request.GET.get("base_checkpoint", "")
+    asked, project = request.GET, current_project(request)
+    number = asked.get("weights_from") or asked.get("base_checkpoint", "")
     found = base_choice(project, number) if project else None
     context = {"choice": choices_of([found])[0] if found else None}
     return render(request, "checkpoints/_chosen.html", context)

@@ -23,6 +23,7 @@ class ApprovalOut(Output):
     id: int
     config: int
     hash: str
+    base_checkpoint: int | None = Field(description="The checkpoint that a run of it begins with.")
     state: str
     requested_by: str
     requested_at: datetime
@@ -92,7 +93,16 @@ def list_approvals(request: HttpRequest, config_id: int, filters: Query[PageQuer
 
 def approval_shape(approval: Approval) -> dict[str, Any]:
     """Return a request with its answer."""
-    plain = ("id", "hash", "state", "requested_at", "note", "decided_at", "reason")
+    plain = (
+        "id",
+        "hash",
+        "base_checkpoint",
+        "state",
+        "requested_at",
+        "note",
+        "decided_at",
+        "reason",
+    )
     return {name: getattr(approval, name) for name in plain} | {
         "config": approval.config_id,
         "requested_by": approval.requested_by.username,

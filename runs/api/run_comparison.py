@@ -11,7 +11,7 @@ from controlplane.common.api import Id, Output, Whole, caller
 from runs import comparison
 from runs.api.run_metrics import ChartQuery, question_of, refused
 from runs.api.schemas import DiffOut, RunOut
-from runs.api.shapes import diff_shape, number, row_shape
+from runs.api.shapes import number, row_shape, run_diff_shapes
 from runs.metricstore.comparing import Summary
 from runs.services import metrics
 
@@ -46,7 +46,9 @@ class ComparisonOut(Output):
     """Runs beside each other."""
 
     runs: list[RunOut]
-    diffs: list[DiffOut] = Field(description="From the config of the first run to each other one.")
+    diffs: list[DiffOut] = Field(
+        description="From the first run to each other one: configs and base checkpoints."
+    )
     step: int | None
     results: list[SummaryOut]
     x: str
@@ -71,7 +73,7 @@ def compare(request: HttpRequest, query: Query[ComparisonQuery]) -> Any:
         raise refused(error) from error
     return {
         "runs": [row_shape(row) for row in rows],
-        "diffs": [diff_shape(runs[0].config, run.config) for run in runs[1:]],
+        "diffs": run_diff_shapes(runs[0], runs[1:]) if runs else [],
         "step": step,
         "results": [
             {"run": pk, "name": name} | _told(one)

@@ -11,7 +11,7 @@ from controlplane.common.api import Id, Page, PageQuery, Whole, caller
 from controlplane.common.errors import NotFound
 from runs import access, listings, log_reading
 from runs.api.schemas import DiffOut, EventOut, PodsOut
-from runs.api.shapes import diff_shape, event_shape
+from runs.api.shapes import event_shape, run_diff_shapes
 
 router = Router(tags=["runs"])
 
@@ -79,11 +79,12 @@ def read_logs(request: HttpRequest, run_id: int, query: Query[LogQuery]) -> Any:
     }
 
 
-@router.get("/{run_id}/diff", response=DiffOut, summary="Compare the configs of two runs")
+@router.get("/{run_id}/diff", response=DiffOut, summary="Compare two runs")
 def diff(request: HttpRequest, run_id: int, other: Id) -> Any:
-    """Return what changes from the config of this run to that of the other."""
+    """Return what changes from this run to the other: their configs, and `base_checkpoint` where it is another one."""
     user = caller(request)
-    return diff_shape(access.run_for(user, run_id).config, access.run_for(user, other).config)
+    first, second = access.run_for(user, run_id), access.run_for(user, other)
+    return run_diff_shapes(first, [second])[0]
 
 
 def _without_attempt(run_id: int, number: int | None) -> NotFound:

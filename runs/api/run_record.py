@@ -30,6 +30,10 @@ class RunChangeOut(Output):
     """What a run changes against the config that it follows."""
 
     parent_config: int
+    parent_base_checkpoint: int | None
+    base_checkpoint: int | None = Field(
+        description="That it begins with; another one than `parent_base_checkpoint` counts as a variable."
+    )
     num_factors: int
     more_than_one: bool
     factors: list[FactorOut]
@@ -76,7 +80,8 @@ def show_record(request: HttpRequest, run_id: int) -> Any:
 
 def _change_shape(changed: RunChange) -> dict[str, Any]:
     return {
-        "parent_config": changed.parent_config_id, "num_factors": changed.num_factors,
+        "parent_config": changed.parent_config_id, "parent_base_checkpoint": changed.parent_base,
+        "base_checkpoint": changed.base, "num_factors": changed.num_factors,
         "more_than_one": changed.more_than_one, "factors": changed.factors, "reason": changed.reason,
         "reason_by": changed.reason_by.username if changed.reason_by else None, "reason_at": changed.reason_at,
     }  # fmt: skip

@@ -61,13 +61,16 @@ class RunQuery(PageQuery):
     config: Id | None = None
     card: Id | None = None
     parent: Id | None = Field(None, description="Forks of this run.")
+    weights_of: Id | None = Field(
+        None, description="Runs that began with the weights of a checkpoint of this run."
+    )
     order: Literal["newest", "oldest", "name", "activity", "loss", "step", "state"] = "newest"
 
     def filters(self) -> run_table.RunFilters:
         """Return them as the table takes them."""
         return run_table.RunFilters(
             text=self.q, state=self.state or "", owner=self.owner, group=self.group, tag=self.tag, shelf=self.shelf,
-            config_id=self.config, card_id=self.card, parent_id=self.parent,
+            config_id=self.config, card_id=self.card, parent_id=self.parent, weights_of=self.weights_of,
         )  # fmt: skip
 
 

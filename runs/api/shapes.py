@@ -1,15 +1,17 @@
 """From records to what the API says of them."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from typing import Any
 
 from runs import starts
 from runs.models import Attempt, Config, Event, PreflightReport, Run, SavedView
 from runs.run_table import RunRow, rows_of
-from runs.services import config_texts, run_labels
+from runs.services import base_lines, config_texts, run_labels
+from runs.services.changes import between, between_runs
 from safehold import config as run_config
+from safehold.config import Comparison
 
 
 def config_shape(config: Config) -> dict[str, Any]:
@@ -53,7 +55,19 @@ def config_detail_shape(config: Config) -> dict[str, Any]:
 
 def diff_shape(a: Config, b: Config) -> dict[str, Any]:
     """Return what changes from `a` to `b`."""
-    found = run_config.compare(a.document, b.document)
+    return _comparison_shape(a, b, between(a, b))
+
+
+def run_diff_shapes(first: Run, others: Sequence[Run]) -> list[dict[str, Any]]:
+    """Return what changes from the first run to each other one: configs and base checkpoints."""
+    based_on = base_lines.of_runs([first, *others])
+    return [
+        _comparison_shape(first.config, run.config, between_runs(first, run, based_on))
+        for run in others
+    ]
+
+
+def _comparison_shape(a: Config, b: Config, found: Comparison) -> dict[str, Any]:
     changes = [
         asdict(one) | {"growth": one.growth, "note": found.notes.get(one.path, "")}
         for one in found.changes

@@ -9,7 +9,7 @@ from controlplane.common.errors import Invalid
 from controlplane.common.models import Project
 from runs.cluster_table import ClusterRow
 from runs.models import Config
-from runs.services import agreements, changes, launcher_choice
+from runs.services import base_lines, changes, launch_bases, launcher_choice
 
 
 def launchers(config: Config | None) -> list[tuple[str, str]]:
@@ -31,6 +31,7 @@ class LaunchForm(WaiverForm):
     name = forms.CharField(required=False, max_length=200)
     launcher = forms.CharField(required=False, max_length=40)
     reason = forms.CharField(required=False, max_length=2000)
+    weights_from = forms.IntegerField(required=False, min_value=1, max_value=2**63 - 1)
 
     def __init__(self, *args: object, project: Project, **kwargs: object) -> None:
         super().__init__(*args, **kwargs)  # type: ignore[arg-type]
@@ -52,10 +53,18 @@ class LaunchForm(WaiverForm):
                 found["launcher"] = launcher_choice.choose(config=config, asked=asked)
             except Invalid as error:
                 self.add_error("launcher", f"{error.message} {error.hint}".strip())
-            for _path, one in agreements.findings(card=config.card, config=config):
-                self.add_error("config", f"{one.message} {one.advice}")
-            change = changes.against_parent(config)
+            base = self._clean_base(config)
+            change = changes.of_new_run(config=config, base=base)
             why = found.get("reason", "").strip() or changes.reason_of_pilot(config)
             if change is not None and change.more_than_one and not why:
                 self.add_error("reason", _("Say why more than one variable changes at once."))
         return found
+
+    def _clean_base(self, config: Config) -> int:
+        """Say beside the field why these weights cannot be taken, as the launch itself would; return their number."""
+        asked = self.cleaned_data.get("weights_from") or 0
+        base = asked or base_lines.of_card(config.card)
+        if "weights_from" not in self.errors:
+            for field, text in launch_bases.faults(config=config, base=base, is_asked=bool(asked)):
+                self.add_error(field, text)
+        return base

@@ -4,7 +4,6 @@ import django.contrib.postgres.indexes
 from django.conf import settings
 from django.db import migrations, models
 
-
 # An approval keeps the base that it was asked for with, and no attempt takes other weights than the approved ones.
 GUARD = """
 CREATE OR REPLACE FUNCTION runs_approval_is_kept() RETURNS trigger LANGUAGE plpgsql AS $$

@@ -9,7 +9,7 @@ from controlplane.common import access, audit
 from controlplane.common.errors import Conflict, Forbidden, Invalid
 from controlplane.common.models import AuditEntry, User
 from runs.models import Approval, Config
-from runs.services import approval_gate
+from runs.services import approval_gate, base_approval, base_lines
 from safehold.config import config_hash
 
 State = Approval.State
@@ -44,8 +44,9 @@ def request_approval(*, user: User, config: Config, note: str = "") -> Approval:
     if standing := standing_of(held):
         return standing
     made = Approval.objects.create(
-        config=held, hash=held.hash, requested_by=user, note=note.strip()
-    )
+        config=held, hash=held.hash, base_checkpoint=base_lines.of_card(held.card) or None,
+        requested_by=user, note=note.strip(),
+    )  # fmt: skip
     _tell(user, "config.request_approval", made, held)
     return made
 
@@ -61,7 +62,7 @@ def approve(*, user: User, approval: Approval, reason: str = "") -> Approval:
 
     Raises:
         Forbidden: The person asked for the approval, or wrote the config.
-        Conflict: It is decided, the document is no longer the one that was shown, or a finding blocks it.
+        Conflict: It is decided, document or base is no longer the one that was shown, or a finding blocks it.
     """
     held = _open(user, approval, "config.approve")
     if user.pk in {held.requested_by_id, held.config.created_by_id}:
@@ -80,6 +81,7 @@ def approve(*, user: User, approval: Approval, reason: str = "") -> Approval:
             _("Config %(config)s is not the one that was shown for approval.")
             % {"config": held.config_id}
         )
+    base_approval.require_as_shown(held)
     approval_gate.require(held.config)
     return _decide(held, user, State.APPROVED, reason, "config.approve", approval)
 
@@ -188,10 +190,11 @@ def require_approved(*, config: Config, user: User | None = None) -> None:
 
 def _is_on_record(given: Approval) -> bool:
     """Whether the approver's own act was recorded: a row that was written past the services has none."""
-    return AuditEntry.objects.filter(
+    entry = AuditEntry.objects.filter(
         object_type="approval", object_id=str(given.pk), action="config.approve",
         actor_id=given.decided_by_id, data__hash=given.hash,
-    ).exists()  # fmt: skip
+    ).first()  # fmt: skip
+    return entry is not None and entry.data.get("base_checkpoint") == given.base_checkpoint
 
 
 def _not_approved(message: str, hint: str) -> Conflict:
@@ -237,7 +240,10 @@ def _decide(
 
 
 def _tell(user: User, action: str, approval: Approval, config: Config) -> None:
-    data = {"config": config.pk, "hash": approval.hash, "reason": approval.reason or approval.note}
+    data = {
+        "config": config.pk, "hash": approval.hash, "base_checkpoint": approval.base_checkpoint,
+        "reason": approval.reason or approval.note,
+    }  # fmt: skip
     audit.record(
         actor=user, action=action, object=approval, project_id=config.project_id, data=data
     )

@@ -17,6 +17,7 @@ from runs.services import (
     agreements,
     approvals,
     attempt_tokens,
+    base_approval,
     bases,
     commands,
     events,
@@ -74,7 +75,7 @@ def create_attempt(
             weights of the card's base, or with nothing.
         reason: Why, as a sentence for the page.
     """
-    # The one gate: a second person's approval, what the card agreed on, then preflight. A later attempt trains the
+    # The one gate: a second person's approval, what the card agreed on, then preflight, the approved base. A later attempt trains the
     # document that passed.
     approvals.require_approved(config=run.config)
     before = run.attempts.order_by("-number").values_list("number", flat=True).first()
@@ -82,6 +83,7 @@ def create_attempt(
         agreements.require(card=run.card, config=run.config, base=starts.base_of(checkpoint))
         launch_gate.require(run=run)
         checkpoint = checkpoint or bases.start_of(run=run)
+    base_approval.require_start(config=run.config, start=checkpoint)
     number, now, salt = (before or 0) + 1, timezone.now(), attempt_tokens.fresh_salt()
     start = resume_points.cleaned(checkpoint)
     if before is None:

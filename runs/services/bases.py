@@ -6,14 +6,9 @@ from django.utils.translation import gettext as _
 
 from controlplane.common.errors import Conflict
 from runs import starts
-from runs.models import Card, Run
-from runs.services import resume_points
-from safehold.planning import read_kept
-
-
-def of_card(card: Card | None) -> int:
-    """Return the number of the checkpoint that a card goes on from; 0 where it names none."""
-    return read_kept(card.data).base_checkpoint if card else 0
+from runs.models import Card, Config, Run
+from runs.services import base_approval, resume_points
+from runs.services.base_lines import of_card
 
 
 def start_of(*, run: Run, asked: int | None = None) -> dict[str, Any]:
@@ -26,7 +21,7 @@ def start_of(*, run: Run, asked: int | None = None) -> dict[str, Any]:
     Raises:
         NotFound: The project has no such checkpoint.
         Conflict: It is not proved whole, the run is a fork, or it trains a production config with another base than
-            that of its card: nobody approved that.
+            that of its card, or than was approved.
     """
     if run.start_checkpoint and starts.takes(run.start_checkpoint) == starts.STATE:
         if asked:
@@ -36,17 +31,22 @@ def start_of(*, run: Run, asked: int | None = None) -> dict[str, Any]:
                 hint=_("Make a run of the config, and launch that with these weights."),
             )
         return dict(run.start_checkpoint)
-    base = of_card(run.card)
-    if asked and asked != base and run.config.is_production:
+    return start_with(config=run.config, card=run.card, asked=asked)
+
+
+def start_with(*, config: Config, card: Card | None, asked: int | None = None) -> dict[str, Any]:
+    """Return the facts of what a run of a config begins with that is no fork, or {}: nothing; raises as `start_of`."""
+    base = of_card(card)
+    if asked and asked != base and config.is_production:
         raise Conflict(
-            _("Run %(run)s trains a production config: it begins with the base of its card, and with no other.")
-            % {"run": run.pk},
+            _("A run of a production config begins with the base of its card, and with no other."),
             hint=_("Name the checkpoint on the card; its trail says who and why."),
-        )  # fmt: skip
+        )
     number = asked or base
+    base_approval.require(config=config, base=number)
     if not number:
         return {}
-    found = resume_points.find(number, project_id=run.project_id)
+    found = resume_points.find(number, project_id=config.project_id)
     return found | {"takes": starts.WEIGHTS}
 
 

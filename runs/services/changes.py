@@ -1,5 +1,6 @@
 """What a run changes against the config that it follows, and why more than one variable may change."""
 
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
@@ -11,8 +12,9 @@ from django.utils.translation import pgettext
 from controlplane.common import access, audit
 from controlplane.common.errors import Invalid
 from controlplane.common.models import User
+from runs.base_change import with_base
 from runs.models import Config, Run, RunChange
-from runs.services import events
+from runs.services import base_lines, events
 from safehold.config import Comparison, compare
 
 
@@ -31,6 +33,17 @@ def against_parent(config: Config) -> Comparison | None:
     return between(config.parent, config) if config.parent is not None else None
 
 
+def of_new_run(*, config: Config, base: int) -> Comparison | None:
+    """Return what a run of a config that begins with a base would change; None where the config follows nothing."""
+    found = against_parent(config)
+    return found and with_base(found, base_lines.before(config=config, parent=None), base)
+
+
+def between_runs(old: Run, new: Run, based_on: Mapping[int, int]) -> Comparison:
+    """Return what changes from one run to the other: configs, and the base of each (`base_lines.of_runs`)."""
+    return with_base(between(old.config, new.config), based_on[old.pk], based_on[new.pk])
+
+
 def record(*, run: Run, user: User, reason: str = "") -> RunChange | None:
     """Keep the verdict with a new run; None where it follows nothing.
 
@@ -42,16 +55,31 @@ def record(*, run: Run, user: User, reason: str = "") -> RunChange | None:
     before = parent_of(config=run.config, parent=run.parent)
     if before is None:
         return None
-    found = between(before, run.config)
-    made = RunChange.objects.create(
-        run=run, parent_config=before, num_factors=found.num_factors,
-        factors=[asdict(factor) for factor in found.factors],
-    )  # fmt: skip
+    made = RunChange(run=run, parent_config=before)
+    _judge(made, base_lines.of_run(run))
+    made.save(force_insert=True)
     why = reason.strip() or (reason_of_pilot(run.config) if run.parent is None else "")
     if why:
         give_reason(run=run, user=user, reason=why)
         made.refresh_from_db()
     return made
+
+
+def begins_with(*, run: Run, base: int) -> None:
+    """Count the base that a launch chose: it may be another one than was planned."""
+    changed = RunChange.objects.filter(run=run).first()
+    if changed is not None:
+        _judge(changed, base)
+        changed.save(update_fields=["parent_base", "base", "num_factors", "factors"])
+
+
+def _judge(changed: RunChange, base: int) -> None:
+    run = changed.run
+    before = base_lines.before(config=run.config, parent=run.parent)
+    found = with_base(between(changed.parent_config, run.config), before, base)
+    changed.parent_base, changed.base = before or None, base or None
+    changed.num_factors = found.num_factors
+    changed.factors = [asdict(factor) for factor in found.factors]
 
 
 def reason_of_pilot(config: Config) -> str:

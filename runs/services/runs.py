@@ -15,6 +15,7 @@ from runs.models import Attempt, Command, Run
 from runs.services import (
     approvals,
     attempts,
+    base_lines,
     bases,
     changes,
     commands,
@@ -47,8 +48,8 @@ def request_launch(
         weights_from: A checkpoint whose weights it begins with; default: the base that its card names, if any.
 
     Raises:
-        Conflict: The run has ended before (resume it instead), or its production config is not approved, or its base
-            is not proved whole.
+        Conflict: The run has ended before (resume it instead), or its production config is not approved, or not with
+            this base, or the base is not proved whole.
         Forbidden: The person approved the config: another one starts it.
         Invalid: Its card lacks an agreement, or more than one variable changes without a reason.
     """
@@ -61,9 +62,10 @@ def request_launch(
     if newest is not None:
         return newest
     approvals.require_approved(config=held.config, user=user)
+    start = bases.start_of(run=held, asked=weights_from)
+    changes.begins_with(run=held, base=base_lines.of_start(start))
     changes.give_reason(run=held, user=user, reason=reason)
     changes.require_reason(run=held)
-    start = bases.start_of(run=held, asked=weights_from)
     attempt = attempts.create_attempt(run=held, checkpoint=start)
     told = {"start": start} if start else {}
     _desire(held, states.Desired.RUNNING, user, "launch", f"{user} launched the run.", **told)

@@ -20,6 +20,8 @@ from runs.models import Approval, Card, Config, Run
 from runs.services import (
     approval_gate,
     approvals,
+    base_approval,
+    base_lines,
     changes,
     config_texts,
     configs,
@@ -183,11 +185,16 @@ def _approval_context(user: User, config: Config) -> dict[str, Any]:
     asked = standing is not None and standing.requested_by_id == user.pk
     may_withdraw = may(user, config.project_id, "config.withdraw_approval")
     may_approve = may(user, config.project_id, "config.approve")
-    judged = approval_gate.judge(config)
+    judged, base = approval_gate.judge(config), base_lines.of_card(config.card)
+    shown = standing.base_checkpoint or 0 if standing else base
     return {
         "findings": [one for one in judged.findings if "field" in one["evidence"]],
         "judged": judged,
         "approvals": given,
+        "base": shown,
+        "base_words": base_approval.words(shown),
+        "base_now": base,
+        "base_now_words": base_approval.words(base),
         "standing": standing,
         "can_approve": may_approve and not asked and user.pk != config.created_by_id,
         "can_withdraw": standing is not None and (asked or may_withdraw),

@@ -1,5 +1,7 @@
 """Launching: choose a config, name the run, start it."""
 
+from typing import Any
+
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -13,7 +15,7 @@ from controlplane.common.models import Project
 from runs import reports
 from runs.forms.launches import LaunchForm, launchers
 from runs.models import Config, PreflightReport, Run
-from runs.services import approvals, bases, changes, preflight, runs
+from runs.services import approvals, base_lines, changes, launch_bases, preflight, runs
 from runs.views.projects import current_project
 
 
@@ -62,7 +64,10 @@ def _launch(
     )  # fmt: skip
     try:
         waiver = form.cleaned_data["waiver"]
-        preflight.launch(run=run, user=caller(request), report=report, waiver=waiver)
+        weights = form.cleaned_data["weights_from"]
+        preflight.launch(
+            run=run, user=caller(request), report=report, waiver=waiver, weights_from=weights,
+        )  # fmt: skip
     except SafeholdError as error:
         # The run is there and can be launched from its own page, which says what stood against it.
         messages.error(request, error.message)
@@ -86,8 +91,23 @@ def _page(
         "form": form, "configs": choices, "chosen": chosen, "launchers": launchers(chosen),
         "launcher": form["launcher"].value() or "", "blocking": reports.blocking(blocked) if blocked else [],
         "report": chosen.preflight_reports.first() if chosen else None,
-        "base": bases.of_card(chosen.card) if chosen else 0,
-        "change": changes.against_parent(chosen) if chosen else None,
         "reason": form["reason"].value() or (changes.reason_of_pilot(chosen) if chosen else ""),
+        **(_base_context(form, chosen) if chosen else {}),
     }  # fmt: skip
     return render(request, "runs/launch_form.html", context, status=status)
+
+
+def _base_context(form: LaunchForm, chosen: Config) -> dict[str, Any]:
+    """Return what it would begin with, what stands against that, and what changes by it."""
+    base = base_lines.of_card(chosen.card)
+    typed = str(form["weights_from"].value() or "")
+    asked = int(typed) if typed.isdecimal() and len(typed) < 19 else 0
+    told = list(form.errors.get("weights_from", []))
+    if not form.is_bound:
+        found = launch_bases.faults(config=chosen, base=asked or base, is_asked=bool(asked))
+        told = [text for field, text in found if field == "weights_from"]
+    return {
+        "base": base, "base_now": asked or base, "base_faults": told,
+        "base_before": base_lines.before(config=chosen, parent=None),
+        "change": changes.of_new_run(config=chosen, base=asked or base),
+    }  # fmt: skip

@@ -9,7 +9,7 @@ from safehold.cli.paging import Cursor, Limit, call_page
 
 Number = Annotated[int, typer.Argument(metavar="CONFIG", help="Id of the config.")]
 Reason = Annotated[str, typer.Option(help="Why; kept with the decision.")]
-_SHOWN = ("config", "state", "requested_by", "note", "decided_by", "decided_at", "reason")
+_SHOWN = ("config", "state", "base_checkpoint", "requested_by", "note", "decided_by", "decided_at", "reason")  # fmt: skip
 
 
 def request(

@@ -64,7 +64,7 @@ def wait(
 
 
 def lineage(run: Number, as_json: AsJson = False) -> None:
-    """Show the checkpoints of a run and what came of them."""
+    """Show the checkpoints of a run and what came of them: forks, and runs that took weights of one."""
     call(as_json, lambda client: _lineage(client, run), _print_lineage)
 
 
@@ -73,7 +73,7 @@ def diff(
     other: Annotated[int, typer.Argument(help="Id of another run.")],
     as_json: AsJson = False,
 ) -> None:
-    """Show what differs between the configs of two runs."""
+    """Show what differs between the configs of two runs, and between the bases that they begin with."""
     call(
         as_json,
         lambda client: differences(client.get(f"runs/{run}/diff", other=other)),
@@ -111,7 +111,8 @@ def _lineage(client: ApiClient, run: int) -> dict[str, Any]:
         if own["from_checkpoint"]
         else None,
         "checkpoints": list(client.all("checkpoints", run=run)),
-        "forks": list(client.all("runs", parent=run)),
+        "forks": list(client.all("runs", parent=run, shelf="all")),
+        "took_weights": list(client.all("runs", weights_of=run, shelf="all")),
     }
 
 
@@ -159,5 +160,9 @@ def _print_lineage(answer: dict[str, Any]) -> None:
         *(
             f"run {one['id']} began from checkpoint {one['from_checkpoint']}"
             for one in answer["forks"]
-        )
+        ),
+        *(
+            f"run {one['id']} began with the weights of checkpoint {one['from_checkpoint']}"
+            for one in answer["took_weights"]
+        ),
     )

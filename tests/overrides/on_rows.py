@@ -123,7 +123,7 @@ def _removals() -> Iterator[Attempted]:
 
 
 def _on_approvals() -> Iterator[Attempted]:
-    new = {"hash": "blake3:0", "state": "requested", "note": "other"}
+    new = {"hash": "blake3:0", "base_checkpoint": 7, "state": "requested", "note": "other"}
     for column, value in new.items():
         yield Attempted(
             f"an edit of the approval's {column}",

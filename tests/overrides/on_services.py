@@ -6,10 +6,13 @@ from typing import Any
 
 from controlplane.common.models import Role, User
 from runs.services import approvals, configs, preflight, runs
+from runs.services import attempts as lives
 from safehold.config import to_toml
-from tests.factories import make_user
+from tests.checkpoints.makers import make_checkpoint
+from tests.factories import make_run, make_user
 from tests.overrides.attempts import Attempted
 from tests.overrides.world import World
+from tests.runs.planned import make_card
 
 _JSON = "application/json"
 
@@ -45,6 +48,11 @@ def _by_people() -> Iterator[Attempted]:
     yield Attempted("a launch after withdrawal", _withdrawn)
     yield Attempted("approval of what is not frozen", _not_frozen)
     yield Attempted("a fork with another config of the kind", _forked)
+    yield Attempted(
+        "a launch under a card that names another base",
+        lambda w: runs.request_launch(run=_on_a_base(w), user=w.author, reason="x"),
+    )
+    yield Attempted("an attempt with the weights of another base", _with_weights)
 
 
 def _as_administrator(world: World) -> Any:
@@ -75,6 +83,19 @@ def _forked(world: World) -> Any:
         user=world.author, project=world.project, config=world.pending, parent=world.run
     )
     return runs.request_launch(run=run, user=world.author)
+
+
+def _on_a_base(world: World) -> Any:
+    """Return a run of the approved config under a card that names a base, as nobody approved it."""
+    base = make_checkpoint(run=make_run(project=world.project))
+    card = make_card(world.author, world.project, stage="sft", base_checkpoint=base.pk)
+    return runs.create_run(user=world.author, project=world.project, config=world.config, card=card)
+
+
+def _with_weights(world: World) -> Any:
+    base = make_checkpoint(run=make_run(project=world.project))
+    start = {"id": base.pk, "path": base.path, "run": base.run_id, "step": base.step}
+    return lives.create_attempt(run=world.run, checkpoint=start | {"takes": "weights"})
 
 
 def _planned(world: World) -> Any:
@@ -116,6 +137,11 @@ def _by_the_api() -> Iterator[Attempted]:
         "API launch before approval",
         lambda w: _post(w, w.author, f"runs/{_planned(w).pk}/launch", {}),
     )
+    yield Attempted(
+        "API launch with the weights of another base",
+        lambda w: _post(w, w.author, f"runs/{w.run.pk}/launch", {
+            "weights_from": make_checkpoint(run=make_run(project=w.project)).pk}),
+    )  # fmt: skip
     yield Attempted("API store under the same digest", lambda w: _post(w, w.author, "configs", {
         "document": w.config.document | {"kind": "experiment"}, "project": w.project.slug}), is_silent=True)  # fmt: skip
     yield Attempted("API upload of TOML that follows it", lambda w: _post(w, w.author, "configs", {
