@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import TypeAlias
 
 VALUE = re.compile(r"\{(\d+)\}")
 # With fewer letters of its own, as in "{1}: {2}", a sentence is only believed where one of its values is known too, or
@@ -18,6 +19,9 @@ ENOUGH_LETTERS = 8
 # What is longer holds the end of a log or a person's own words; sentences with few letters of their own are shorter still.
 LONGEST = 2000
 LONGEST_WEAK = 300
+# Parts of one text that are read: ours have some fifty. A text made of nothing but joints has thousands, and would keep
+# a page waiting for seconds: it stays as it is.
+MOST_PARTS = 300
 MOST_KEPT = 8192
 _AROUND = re.compile(r"([ ,]*)(.*?)([ ,]*)", re.S)  # a part may follow another one: ", step 400"
 _LETTER = re.compile(r"[^\W\d_]")
@@ -71,6 +75,13 @@ class Phrase:
         )
 
 
+_Known: TypeAlias = dict[str, Told | None]  # the parts of a text that were read
+
+
+class _TooManyParts(Exception):
+    pass
+
+
 class Phrasebook:
     """All sentences of one language.
 
@@ -91,41 +102,52 @@ class Phrasebook:
         )
         self._strong = [one for one in phrases if one.num_letters >= ENOUGH_LETTERS]
         self._weak = [one for one in phrases if one.num_letters < ENOUGH_LETTERS]
-        self._known = lru_cache(MOST_KEPT)(self._best)
+        self._kept = lru_cache(MOST_KEPT)(self._translated)
 
     def translated(self, text: str) -> str:
         """Return the text in the language of the book; what is not known stays as it is."""
-        told = self._told(text) if len(text) <= LONGEST else None
+        return self._kept(text) if len(text) <= LONGEST else text
+
+    def _translated(self, text: str) -> str:
+        try:
+            told = self._told(text, {})
+        except _TooManyParts:
+            told = None
         return told.text.strip() if told else text
 
-    def _told(self, text: str) -> Told | None:
+    def _told(self, text: str, known: _Known) -> Told | None:
         """Return the translation of a text, with what stands around it; None where nothing of it is known."""
         around = _AROUND.fullmatch(text)
-        told = self._known(around[2]) if around and around[2] else None
-        if told is None or around is None:
+        if around is None or not (part := around[2]):
             return None
-        return Told(f"{around[1]}{told.text}{around[3]}", told.num_untold)
+        if part not in known:
+            if len(known) >= MOST_PARTS:
+                raise _TooManyParts
+            known[part] = None  # counts while it is read; no part holds itself
+            known[part] = self._best(part, known)
+        told = known[part]
+        return told and Told(f"{around[1]}{told.text}{around[3]}", told.num_untold)
 
-    def _best(self, text: str) -> Told | None:
+    def _best(self, text: str, known: _Known) -> Told | None:
         if text in self._whole:
             return Told(self._whole[text], 0)
         best: Told | None = None
-        for told in self._readings(text):
+        for told in self._readings(text, known):
             if best is None or told.num_untold < best.num_untold:
                 best = told
             if not best.num_untold:
                 break
         return best
 
-    def _readings(self, text: str) -> Iterator[Told]:
-        yield from self._in_turn(text)
+    def _readings(self, text: str, known: _Known) -> Iterator[Told]:
+        yield from self._in_turn(text, known)
         for phrase in self._strong:
             for values in phrase.values_in(text):
-                yield self._filled(phrase, values, list(map(self._told, values)))
+                yield self._filled(phrase, values, [self._told(one, known) for one in values])
                 break
         for phrase in self._weak if len(text) <= LONGEST_WEAK else ():
             for values in phrase.values_in(text):
-                told = list(map(self._told, values))
+                told = [self._told(one, known) for one in values]
                 if any(told) or _is_plain(values):
                     # "is" alone makes no sentence of ours: what it tells must be more than that.
                     untold = min(phrase.num_letters, len("is"))
@@ -140,10 +162,10 @@ class Phrasebook:
         text = phrase.filled([one.text for one in known])
         return Told(text, num_untold + sum(one.num_untold for one in known))
 
-    def _in_turn(self, text: str) -> Iterator[Told]:
+    def _in_turn(self, text: str, known: _Known) -> Iterator[Told]:
         """Tell sentence by sentence, where one is known."""
         parts = _NEXT_SENTENCE.split(text)
-        told = [self._told(part) for part in parts[::2]] if len(parts) > 1 else []
+        told = [self._told(part, known) for part in parts[::2]] if len(parts) > 1 else []
         if not any(told):
             return
         shown = [one.text if one else part for one, part in zip(told, parts[::2], strict=True)]

@@ -70,7 +70,6 @@ _CALLS = {
     "exception", "warning", "getLogger", "Field", "TypeVar",
 }  # fmt: skip
 _LOGGERS = {"logger", "log"}
-_VALUE = re.compile(r"\{\d+\}(?:\s*\{\d+\})+")
 _PROSE = re.compile(r"[A-Za-z]{2}.* |.* .*[A-Za-z]{2}")
 _FRAGMENTS = {
     "{1} of {2}",

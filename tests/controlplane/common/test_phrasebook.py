@@ -1,6 +1,7 @@
 """A stored sentence is found again by how it is made."""
 
 import re
+import time
 
 import pytest
 from hypothesis import given
@@ -89,6 +90,20 @@ def test_a_value_may_hold_what_stands_between_two():
 
 def test_a_long_text_of_many_parts_is_soon_given_up():
     assert BOOK.translated(text := "a: b, c (d) is e " * 16) == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "is 1, is 2, is 3; " * 16,
+        "a and b or c, d: e; f (g) " * 11,
+        "the key " * 90 + "x" + " stands twice" * 90,
+    ],
+)
+def test_so_is_one_that_all_sentences_could_make(text: str):
+    begun = time.process_time()
+    assert MARKED.translated(text) == text
+    assert time.process_time() - begun < 1.0
 
 
 def test_the_texts_of_a_module_are_read_with_numbered_values():
