@@ -1,6 +1,6 @@
 """From the credentials of a cluster to a client of its API server.
 
-The client is imported on first use: its thousand models take as long as all the rest of a process that has no cluster.
+The client with its models is imported on first use: no process without a cluster needs it.
 """
 
 from __future__ import annotations
