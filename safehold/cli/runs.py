@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from safehold.api_client import ApiClient
+from safehold.api_client import ApiClient, ApiError
 from safehold.cli import run_acts, run_forecast, run_listing, run_metrics, run_reading, run_shelf
 from safehold.cli.cards import Project
 from safehold.cli.output import AsJson, CannotRun, call
@@ -50,9 +50,18 @@ def create(
         run = client.create(
             "runs", {key: value for key, value in body.items() if value not in {None, ""}}
         )
-        return client.act("runs", run["id"], "launch") if launch else run
+        return _launched(client, run["id"]) if launch else run
 
     call(as_json, act, print_run)
+
+
+def _launched(client: ApiClient, run: int) -> dict[str, Any]:
+    """Launch a run that was just made; a refusal leaves it as a draft, so tell how to try again."""
+    try:
+        return client.act("runs", run, "launch")
+    except ApiError:
+        typer.echo(f"Run {run} stays a draft; try again by: safehold run launch {run}", err=True)
+        raise
 
 
 def _config_id(client: ApiClient, config: str, card: int | None, project: str | None) -> int:

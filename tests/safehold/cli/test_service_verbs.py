@@ -27,6 +27,7 @@ FIELD = {
     "advice": "",
 }
 ANSWERS: dict[str, tuple[int, dict[str, Any]]] = {
+    "/api/v1/runs": (201, {"id": 1, "state": "draft"}),
     "/api/v1/runs/1/launch": (422, {"detail": "Run 1 cannot start.", "findings": [FINDING]}),
     "/api/v1/configs": (
         422,
@@ -80,6 +81,11 @@ class TestAnswers:
             [FINDING],
         )
         assert "✗ fail    TOK-1.lock  Another tokenizer." in safehold("run", "launch", 1).out
+
+    def test_a_run_that_was_made_and_not_launched_is_told_of(self, safehold: Command) -> None:
+        ran = safehold("run", "create", 5, "--launch")
+        assert (ran.code, "TOK-1.lock" in ran.out) == (1, True)
+        assert ran.err == "Run 1 stays a draft; try again by: safehold run launch 1\n"
 
     def test_refused_fields_of_a_config_are_findings(
         self, safehold: Command, tmp_path: Path
