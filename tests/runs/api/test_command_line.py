@@ -172,3 +172,25 @@ def test_watching_shows_again_until_it_is_interrupted(
     monkeypatch.setattr("safehold.cli.watching.time.sleep", sleep)
     code, said = safehold("run", "show", run.pk, "--watch", 5, "--json")
     assert (code, said.count("\n"), slept) == (0, 3, [5.0, 5.0, 5.0])
+
+
+def test_the_lineage_of_a_run_names_who_took_its_weights(
+    safehold: Command, project: Project, run: Run
+) -> None:
+    start = {"id": 87, "path": "/c", "run": run.pk, "step": 3}
+    taker = make_run(project=project, start_checkpoint=start | {"takes": "weights"})
+    fork = make_run(project=project, parent=run, forked_from_checkpoint=87, start_checkpoint=start)
+    code, said = safehold("run", "lineage", run.pk)
+    assert (code, f"run {taker.pk} began with the weights of checkpoint 87" in said) == (0, True)
+    assert f"run {fork.pk} began from checkpoint 87" in said
+    assert f"run {taker.pk} began from" not in said
+
+
+def test_the_difference_of_runs_names_their_bases(
+    safehold: Command, project: Project, run: Run
+) -> None:
+    start = {"id": 87, "path": "/c", "run": 1, "step": 3, "takes": "weights"}
+    other = make_run(project=project, config=run.config, start_checkpoint=start)
+    code, said = safehold("run", "diff", run.pk, other.pk)
+    assert (code, "One variable changed: Base checkpoint." in said) == (0, True)
+    assert "87" in said
