@@ -36,9 +36,14 @@ function refreshHeader(wait = HEADER_EVERY_MS) {
   headerDue = due;
   headerTimer = setTimeout(() => {
     headerTimer = 0;
-    // A dialog asks about a form of this header: leave it where it is.
-    if (!document.querySelector("dialog[open]")) htmx.trigger(header, "refresh");
+    if (!isInUse()) htmx.trigger(header, "refresh");
   }, wait);
+}
+
+// A dialog asks about a form of this header, or somebody types in it: leave it where it is.
+function isInUse() {
+  const fields = [...header.querySelectorAll('input:not([type="hidden"])')];
+  return document.querySelector("dialog[open]") !== null || fields.some((field) => field.value !== "");
 }
 
 function refreshTab() {
@@ -92,6 +97,7 @@ function drawCharts() {
 
 if (page) {
   openTab();
+  document.addEventListener("htmx:beforeSwap", (event) => { if (event.detail.requestConfig.elt === header && isInUse()) event.detail.shouldSwap = false; });
   setInterval(() => { if (!document.hidden) refreshHeader(); }, BEAT_MS);
   document.addEventListener("htmx:afterSettle", (event) => { if (event.detail.target.id === "run-header") lookForNewNames(); });
   document.addEventListener("htmx:afterSettle", (event) => { if (event.detail.target.id === "run-tab") openTab(); });

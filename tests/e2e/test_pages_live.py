@@ -6,7 +6,9 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Page, expect
 
+from runs.models import PreflightReport
 from tests.e2e.browsing import Person, running, signed_in
+from tests.factories import make_config, make_run
 from tests.live_service import LiveService
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(180)]
@@ -19,6 +21,27 @@ def person(page: Page, live_service_module: LiveService) -> Iterator[Person]:
     someone = signed_in(page, live_service_module)
     yield someone
     assert someone.faults == []
+
+
+def test_a_reason_that_is_being_typed_stays_while_the_header_follows(person: Person) -> None:
+    config = make_config(project=person.project, created_by=person.user, passed=False)
+    failed = {"code": "DATA-1.format", "severity": "fail", "message": "There is no such folder."}
+    PreflightReport.objects.create(
+        config=config, config_hash=config.hash, state="done", verdict="fail", findings=[failed]
+    )
+    person.page.clock.install()
+    person.open(f"/runs/{make_run(config=config).pk}/")
+    reason = person.page.locator("#waiver:not([data-old])")
+    reason.evaluate("field => { field.dataset.old = 'before' }")
+    person.page.clock.run_for(7000)
+    reason.fill("the data arrive at ten")  # into the field of a new header
+    for _ in range(3):
+        person.page.clock.run_for(2500)
+        person.page.wait_for_load_state("networkidle")
+        expect(reason).to_have_value("the data arrive at ten")
+    reason.fill("")
+    with person.page.expect_request("**/header/"):
+        person.page.clock.run_for(7000)
 
 
 def test_a_line_of_the_list_moves(person: Person) -> None:
