@@ -7,6 +7,7 @@ from django.core.cache import cache
 
 from controlplane import presence
 from controlplane.service import commands
+from controlplane.service.valkey import Valkey
 from tests.helm.conftest import CHART, rendered
 
 
@@ -43,7 +44,7 @@ def test_every_queue_is_read_here_and_by_the_chart() -> None:
     assert {q for command in deployed if "--queues" in command for q in queues_of(command)} == named
 
 
-def test_a_verifier_does_not_stand_for_the_worker() -> None:
+def test_a_verifier_does_not_stand_for_the_worker(valkey_server: Valkey) -> None:
     class Heart:
         def __init__(self, hostname: str) -> None:
             self.eventer = type("Eventer", (), {"hostname": hostname})()
