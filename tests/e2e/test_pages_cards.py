@@ -109,18 +109,23 @@ def test_a_run_shows_what_it_is_held_against_and_what_is_left(person: Person) ->
     expect(page.locator("[data-state='not measured']").first).to_be_visible()
 
 
-def test_a_base_checkpoint_is_chosen_by_keyboard_or_typed(person: Person) -> None:
-    page = person.page
+def bases_of(person: Person) -> list[Checkpoint]:
+    """Return two verified checkpoints of one run, of the steps 900 and 1000."""
     document = {"schema_version": 1, "name": "c", "network": AGREED["network"]}
     config = make_config(project=person.project, created_by=person.user, document=document)
     attempt = make_attempt(run=make_run(config=config, name="alpha"))
-    wanted, _other = (
+    return [
         Checkpoint.objects.create(
             run=attempt.run, attempt=attempt, step=step, kind="anchor", state="verified", path=f"/ckpt/step-{step}",
             state_at=timezone.now(), created_at=timezone.now(), manifest={},
         )
         for step in (900, 1000)
-    )  # fmt: skip
+    ]  # fmt: skip
+
+
+def test_a_base_checkpoint_is_chosen_by_keyboard_or_typed(person: Person) -> None:
+    page = person.page
+    wanted, _other = bases_of(person)
     person.open("/cards/new/?stage=sft")
     fill(page, name="Tuned", network__layers="9")
     chosen, offered = page.locator(".picker-chosen"), page.locator("#base-choices [role='option']")
@@ -137,3 +142,21 @@ def test_a_base_checkpoint_is_chosen_by_keyboard_or_typed(person: Person) -> Non
     fill(page, base_checkpoint="999999")
     expect(page.locator("#estimate")).to_contain_text("There is no checkpoint 999999")
     expect(chosen).to_be_empty()
+
+
+def test_the_launch_page_names_the_base_and_takes_another_one(person: Person) -> None:
+    page = person.page
+    first, second = bases_of(person)
+    card = make_card(person.user, person.project, stage="sft", base_checkpoint=first.pk)
+    config = make_config(project=person.project, created_by=person.user, card=card)
+    person.open(f"/runs/new/?config={config.pk}")
+    shown = page.locator("[data-launch-base] .picker-chosen")
+    expect(shown).to_contain_text("alpha, step 900")
+    page.get_by_text("Choose", exact=True).click()
+    page.locator("[data-picker] [role='combobox']").fill("1000")
+    expect(page.locator("#base-choices [role='option']")).to_have_count(1)
+    page.keyboard.press("Enter")
+    expect(page.locator("[name='weights_from']")).to_have_value(str(second.pk))
+    expect(shown).to_contain_text("alpha, step 1,000")
+    fill(page, weights_from="")
+    expect(shown).to_contain_text("alpha, step 900")
