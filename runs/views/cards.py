@@ -16,7 +16,7 @@ from runs import access, card_page, estimates, listings
 from runs.forms.cards import STAGES, TypedCard, sections_of, starting_data
 from runs.models import Card
 from runs.services import cards
-from runs.views.projects import current_project
+from runs.views.projects import current_project, project_of_page
 from safehold.planning import read_card
 from safehold.planning.stages import STAGES as KNOWN_STAGES
 
@@ -90,7 +90,7 @@ def card_detail(request: HttpRequest, card_id: int) -> HttpResponse:
 @require_POST
 def estimate(request: HttpRequest) -> HttpResponse:
     """Recalculate the live column from what is typed; faults of single fields are told beside it."""
-    typed, project = TypedCard(request.POST.dict()), current_project(request)
+    typed, project = TypedCard(request.POST.dict()), project_of_page(request)
     estimate = (
         estimates.in_project(typed.fields, typed.stage, project.pk)
         if project

@@ -7,14 +7,24 @@ from django.views.decorators.http import require_POST
 from controlplane.common import access
 from controlplane.common.api import caller
 from controlplane.common.context import current_project
+from controlplane.common.models import Project
 
-__all__ = ["current_project", "switch_project"]
+__all__ = ["current_project", "project_of_page", "switch_project"]
 
 
 @require_POST
 def switch_project(request: HttpRequest) -> HttpResponse:
-    chosen = request.POST.get("project", "")
-    number = int(chosen) if chosen.isdecimal() else 0
-    project = get_object_or_404(access.projects_of(caller(request)), pk=number)
+    project = _named(request, request.POST.get("project", ""))
     request.session["project_id"] = project.pk
     return redirect("runs:run_list")
+
+
+def project_of_page(request: HttpRequest) -> Project | None:
+    """Return the project of the object that a part of its page names, which need not be the one chosen."""
+    named = (request.POST if request.method == "POST" else request.GET).get("project", "")
+    return _named(request, named) if named else current_project(request)
+
+
+def _named(request: HttpRequest, text: str) -> Project:
+    number = int(text) if text.isdecimal() and len(text) < 19 else 0
+    return get_object_or_404(access.projects_of(caller(request)), pk=number)

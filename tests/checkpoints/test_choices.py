@@ -9,7 +9,7 @@ from django.test import Client
 
 from checkpoints.models import Checkpoint
 from checkpoints.selectors import choices as choices_module
-from controlplane.common.models import Project, Role, User
+from controlplane.common.models import Membership, Project, Role, User
 from runs import estimates
 from safehold.planning import parse_card
 from tests.checkpoints.makers import make_checkpoint
@@ -136,3 +136,24 @@ def test_the_page_of_a_card_has_the_list_beside_a_plain_field(
     viewer = Client()
     viewer.force_login(make_user(Role.VIEWER, project))
     assert 'role="combobox"' not in viewer.get(f"/cards/{card.pk}/").content.decode()
+
+
+def test_the_page_of_a_card_asks_in_the_project_of_the_card_whichever_was_chosen(
+    client: Client, user: User
+):
+    elsewhere = make_project()
+    Membership.objects.create(user=user, project=elsewhere, role=Role.OPERATOR)
+    config = make_config(project=elsewhere, created_by=user, document=DOCUMENT)
+    base = make_checkpoint(run=make_run(config=config), step=100, state="verified")
+    card = make_card(user, elsewhere, stage="continued", base_checkpoint=base.pk)
+    page = unescape(client.get(f"/cards/{card.pk}/").content.decode())
+    choices, chosen = findall(r'hx-get="(/checkpoints/choices/[^"]*)"', page)
+    assert f'data-value="{base.pk}"' in client.get(choices).content.decode()
+    assert f"#{base.pk}" in client.get(f"{chosen}&base_checkpoint={base.pk}").content.decode()
+    (project,) = findall(r'name="project" value="(\d+)">(?=\s)', page.partition("data-document")[2])
+    typed = {"stage": "continued", "base_checkpoint": str(base.pk), "project": project}
+    assert "in this project" not in client.post("/cards/estimate/", typed).content.decode()
+    stranger = {"project": str(make_project().pk)}
+    for path in ("/checkpoints/choices/", "/checkpoints/choices/chosen/"):
+        assert client.get(path, stranger).status_code == 404
+    assert client.post("/cards/estimate/", typed | stranger).status_code == 404
