@@ -14,6 +14,7 @@ class Migration(migrations.Migration):
             name="takes",
             field=models.CharField(
                 choices=[("state", "whole state"), ("weights", "weights alone")],
+                db_default="state",
                 default="state",
                 max_length=10,
             ),

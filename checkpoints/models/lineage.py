@@ -21,7 +21,9 @@ class StartedFrom(models.Model):
         Checkpoint, on_delete=models.PROTECT, related_name="started_attempts"
     )
     at = models.DateTimeField()
-    takes = models.CharField(max_length=10, choices=Takes, default=Takes.STATE)
+    takes = models.CharField(
+        max_length=10, choices=Takes, default=Takes.STATE, db_default=Takes.STATE
+    )
     # What was deliberately overridden.
     overrides = models.JSONField(default=dict)
 

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from django.db import connection
 from django.test import Client
 from django.urls import reverse
 
@@ -19,7 +20,7 @@ from runs import run_forecast
 from runs.models import Attempt, Card, Config, Event, Run
 from runs.services import attempts, bases, cards, runs
 from tests.checkpoints.makers import end, make_checkpoint, save, verify
-from tests.factories import make_config, make_project, make_run, make_user
+from tests.factories import make_attempt, make_config, make_project, make_run, make_user
 from tests.runs.api.callers import Api
 from tests.runs.planned import AGREED, make_card
 from workers import specs
@@ -284,3 +285,13 @@ def test_the_pages_say_it(run: Run, user: User, base: Checkpoint):
     assert (
         "weights alone" in client.get(reverse("checkpoints:detail", args=[own.pk])).content.decode()
     )
+
+
+def test_a_worker_of_the_version_before_still_keeps_a_start(base: Checkpoint, run: Run) -> None:
+    attempt = make_attempt(run=run)
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "INSERT INTO checkpoints_startedfrom (attempt_id, checkpoint_id, at, overrides) VALUES (%s, %s, now(), '{}')",
+            [attempt.pk, base.pk],
+        )
+    assert StartedFrom.objects.get(attempt=attempt).takes == StartedFrom.Takes.STATE
