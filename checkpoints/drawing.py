@@ -74,9 +74,8 @@ class _Places:
         origins = {item.pk: item for item in lineage.checkpoints}
         starts = {start.attempt_id: start for start in lineage.starts}
         self._before: dict[int, int] = {}
-        for (
-            attempt
-        ) in lineage.attempts:  # an origin's attempt was requested before those that began from it
+        # In their order: an origin's attempt was requested before those that began from it.
+        for attempt in lineage.attempts:
             start = starts.get(attempt.pk)
             if start is None or (origin := origins.get(start.checkpoint_id)) is None:
                 continue

@@ -3,11 +3,11 @@
 from django.db.models import Q, QuerySet
 
 from checkpoints.models import Checkpoint
+from controlplane.common.cursors import LARGEST_ID
 from controlplane.common.models import Project
 
 # What a list to choose from shows; whoever looks for another one types a part of its name.
 MOST_CHOICES = 20
-_LARGEST_ID = 2**63 - 1
 
 
 def base_choices(project: Project, text: str = "") -> list[Checkpoint]:
@@ -40,4 +40,4 @@ def _fits(word: str) -> Q:
 def _number(text: str) -> int:
     digits = text.strip().lstrip("#").replace(",", "")
     number = int(digits) if digits.isdecimal() and len(digits) < 20 else 0
-    return number if number <= _LARGEST_ID else 0
+    return number if number <= LARGEST_ID else 0

@@ -47,7 +47,7 @@ def require_json_type(request: HttpRequest) -> None:
     if not has_body and (not given or "Authorization" in request.headers):
         return
     raise NotJson(
-        _("The body is said to be %(type)s.") % {"type": f"{given[:100] or '?'}"},
+        _("The body is said to be %(type)s.") % {"type": given[:100] or "?"},
         hint=_("Send JSON in UTF-8, with the header Content-Type: application/json."),
     )
 
