@@ -50,7 +50,7 @@ def page_of(
     tie = "-pk" if is_falling else "pk"
     ordered = queryset.order_by(*dict.fromkeys([order, tie]))
     try:
-        if position := _read(cursor):
+        if position := _read(cursor, order):
             side = "lt" if is_falling else "gt"
             ordered = _from(ordered, _behind(column, side, *position))
     except UnreadableCursor:
@@ -59,14 +59,14 @@ def page_of(
     rows = list(ordered[: size + 1])
     has_more = len(rows) > size
     rows = rows[:size]
-    return Page(rows, _write(_value(rows[-1], column), rows[-1].pk) if has_more else "")
+    return Page(rows, _write(_value(rows[-1], column), rows[-1].pk, order) if has_more else "")
 
 
 def _from(ordered: "QuerySet[ModelT]", position: Q) -> "QuerySet[ModelT]":
     try:
         return ordered.filter(position)
     except (ValueError, TypeError, OverflowError, ValidationError) as error:
-        # A cursor of another order, or one made by hand: its value is none that the column can hold.
+        # One made by hand: its value is none that the column can hold.
         raise UnreadableCursor from error
 
 
@@ -80,20 +80,21 @@ def _value(row: Model, column: str) -> Any:
     return getattr(row, column)
 
 
-def _write(value: Any, pk: int) -> str:
-    return base64.urlsafe_b64encode(json.dumps([value, pk], default=str).encode()).decode()
+def _write(value: Any, pk: int, order: str) -> str:
+    text = json.dumps([value, pk, order], default=str)
+    return base64.urlsafe_b64encode(text.encode()).decode()
 
 
-def _read(cursor: str) -> tuple[Any, int] | None:
+def _read(cursor: str, order: str) -> tuple[Any, int] | None:
     if not cursor:
         return None
     try:
-        value, pk = json.loads(base64.urlsafe_b64decode(cursor.encode()))
+        value, pk, its_order = json.loads(base64.urlsafe_b64decode(cursor.encode()))
         str(value).encode()
     except (ValueError, TypeError, RecursionError) as error:
         raise UnreadableCursor from error
     if type(pk) is not int or type(value) not in {str, int, float} or abs(pk) > LARGEST_ID:
         raise UnreadableCursor
-    if "\0" in str(value):
+    if "\0" in str(value) or its_order != order:
         raise UnreadableCursor
     return value, pk

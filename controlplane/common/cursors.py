@@ -8,7 +8,7 @@ LARGEST_ID = 2**63 - 1
 
 
 class UnreadableCursor(Invalid):
-    """It is no cursor, or one of another list or order."""
+    """It is no cursor, or one of another order."""
 
     code = "cursor-unreadable"
 

@@ -25,6 +25,16 @@ def test_a_new_run_is_a_draft(operator: Api, run_id: int) -> None:
     assert (run["name"], run["total_steps"], run["step"]) == ("small", 20, None)
 
 
+def test_a_cursor_of_another_order_is_no_place_in_this_one(operator: Api, project: Project) -> None:
+    for name in "abc":
+        make_run(project=project, name=name)
+    following = operator.get("runs?limit=1").json()["next"]
+    assert [one["name"] for one in operator.get(f"runs?cursor={following}").json()["items"]] == ["b", "a"]  # fmt: skip
+    for order in ("oldest", "name", "loss", "activity"):
+        refused = operator.get(f"runs?order={order}&cursor={following}")
+        assert (refused.status_code, refused.json()["errors"][0]["field"]) == (422, "cursor")
+
+
 def test_a_launch_asks_for_an_attempt(operator: Api, run_id: int) -> None:
     answer = operator.post(f"runs/{run_id}/launch")
     assert answer.status_code == 202

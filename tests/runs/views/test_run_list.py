@@ -4,6 +4,7 @@ import pytest
 from django.test import Client
 
 from runs.models import Attempt
+from runs.run_orders import ORDERS
 from tests.factories import make_attempt, make_config, make_run
 from tests.runs.views.people import People
 
@@ -180,7 +181,8 @@ def test_a_cursor_that_fits_no_order_never_breaks_the_list(
     people: People, order: str, position: str
 ) -> None:
     make_run(config=make_config(project=people.project, created_by=people.operator_user))
-    cursor = base64.urlsafe_b64encode(position.encode()).decode()
+    text = f'{position[:-1]}, "{ORDERS[order]}"]'
+    cursor = base64.urlsafe_b64encode(text.encode()).decode()
     assert people.operator.get("/runs/", {"order": order, "cursor": cursor}).status_code == 200
 
 
