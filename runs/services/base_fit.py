@@ -53,10 +53,23 @@ def unlike_card(fields: CardFields, *, project_id: int) -> list[Finding]:
     return [one for _path, one in found]
 
 
+def made_by(checkpoint_id: int, *, project_id: int) -> Config | None:
+    """Return the config that made a checkpoint, or None where it is not there, not whole, or of no run."""
+    try:
+        return _config_of(checkpoint_id, project_id)
+    except SafeholdError:
+        return None
+
+
 def _document_of(checkpoint_id: int, project_id: int) -> Mapping[str, Any]:
+    made_it = _config_of(checkpoint_id, project_id)
+    return made_it.document if made_it else {}
+
+
+def _config_of(checkpoint_id: int, project_id: int) -> Config | None:
     facts = resume_points.find(checkpoint_id, project_id=project_id)
-    made_by = Run.objects.select_related("config").filter(pk=facts["run"]).first()
-    return made_by.config.document if made_by else {}
+    run = Run.objects.select_related("config").filter(pk=facts["run"]).first()
+    return run.config if run else None
 
 
 def _not_there(error: SafeholdError) -> Finding:
