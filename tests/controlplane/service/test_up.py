@@ -117,7 +117,8 @@ def test_a_second_up_says_so_and_a_taken_port_is_named(up: Up, tmp_path: Path) -
 
 
 def test_killed_children_come_back(up: Up) -> None:
-    for marker in ("celery", "postgres", "valkey-server", "controlplane.service.web"):
+    ours = "controlplane.service"
+    for marker in (f"{ours}.tasks", "postgres", "valkey-server", f"{ours}.web"):
         for child in psutil.Process(up.process.pid).children():
             if marker in " ".join(child.cmdline()):
                 child.kill()
