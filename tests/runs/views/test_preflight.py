@@ -62,3 +62,20 @@ def test_rights(people: People, config: Config) -> None:
     assert people.viewer.post(f"/configs/{config.pk}/preflight/").status_code == 403
     assert people.outsider.get(f"/preflight/{report.pk}/").status_code == 404
     assert people.viewer.get("/preflight/").status_code == 200
+
+
+def test_records_behind_a_finding_are_linked_and_what_is_no_number_is_not(
+    people: People, config: Config
+) -> None:
+    finding = {
+        "code": "A-2.failed", "severity": "fail", "message": "This blocks.", "advice": "",
+        "evidence": {"config_ids": [config.pk], "run_ids": ["../7", None, {}]},
+    }  # fmt: skip
+    report = PreflightReport.objects.create(
+        config=config, config_hash=config.hash, state="done", verdict="fail", findings=[finding]
+    )
+    answer = people.viewer.get(f"/preflight/{report.pk}/")
+    assert answer.status_code == 200
+    links = answer.content.decode().partition("finding-links")[2].partition("</p>")[0]
+    assert f'href="/configs/{config.pk}/"' in links
+    assert "Run" not in links
