@@ -91,7 +91,9 @@ class Run(models.Model):
                 fields=["project", "group", "-id"], name="run_of_group", condition=~Q(group="")
             ),
             GinIndex(fields=["tags"], name="run_with_tag"),
-            GinIndex(fields=["start_checkpoint"], name="run_by_start", opclasses=["jsonb_path_ops"]),
+            GinIndex(
+                fields=["start_checkpoint"], name="run_by_start", opclasses=["jsonb_path_ops"]
+            ),
             models.Index(
                 fields=["delete_after"],
                 name="run_to_delete",

@@ -188,7 +188,9 @@ def test_a_file_is_read_into_both_sides(
         "/configs/new/", {"file": SimpleUploadedFile(name, whole.encode())}
     ).content.decode()
     assert "Every field is sound" in page
-    assert ("lr = 3e-4" if name == "a.toml" else "lr = 0.0003") in page  # TOML stays as it was written
+    assert (
+        "lr = 3e-4" if name == "a.toml" else "lr = 0.0003"
+    ) in page  # TOML stays as it was written
     assert not Config.objects.exists()
 
 
