@@ -78,6 +78,7 @@ WORDS = (
     "ended",
     "everywhere",
     "failed",
+    "finished",
     "gone",
     "manifest",
     "metadata",

@@ -167,3 +167,10 @@ def test_every_module_that_makes_sentences_is_read():
         if path not in read and MAKES.search(path.read_text())
     ]
     assert [path for path in left if not path.startswith(ELSEWHERE)] == []
+
+
+@pytest.mark.parametrize(
+    "what", ["started", "stopping", "stopped", "paused", "resumed", "finished"]
+)
+def test_what_a_trainer_tells_of_itself_is_no_english_word(what: str) -> None:
+    assert what not in in_chinese(f"Rank 0: {what} at step 40.")
