@@ -19,13 +19,14 @@ _LACKING = {
 }
 
 
-def require(*, card: Card | None, config: Config, base: int = 0) -> None:
+def require(*, card: Card | None, config: Config, base: int | None = 0) -> None:
     """Pass, or say what the card still lacks; a run without a card has agreed on nothing and is not held.
 
     Args:
         card: Of the run.
         config: That would run.
-        base: Checkpoint whose weights it would begin with; 0: that of the card, if any.
+        base: Checkpoint whose weights it would begin with; 0: that of the card, if any; None: it goes on from a whole state,
+            whatever became of the base.
 
     Raises:
         Invalid: `findings` and `fields` name what is missing.
@@ -50,16 +51,18 @@ def require(*, card: Card | None, config: Config, base: int = 0) -> None:
     )
 
 
-def findings(*, card: Card | None, config: Config, base: int = 0) -> list[tuple[str, Finding]]:
+def findings(
+    *, card: Card | None, config: Config, base: int | None = 0
+) -> list[tuple[str, Finding]]:
     """Return what stands against a start, each with the field of the card or config that it is about."""
     if card is None:
         return base_fit.unlike_config(config, base) if base else []
     fields = read_kept(card.data)
     missing = [(path, _missing(path)) for path in missing_agreements(fields)]
-    base = base or fields.base_checkpoint
-    if base:
-        return [*missing, *base_fit.unlike_config(config, base)]
-    if defaults_of(card.stage).needs_base:
+    named = base or fields.base_checkpoint
+    if named and base is not None:
+        return [*missing, *base_fit.unlike_config(config, named)]
+    if not named and defaults_of(card.stage).needs_base:
         return [*missing, ("base_checkpoint", _missing("base_checkpoint"))]
     return missing
 

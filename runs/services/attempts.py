@@ -80,7 +80,9 @@ def create_attempt(
     approvals.require_approved(config=run.config)
     before = run.attempts.order_by("-number").values_list("number", flat=True).first()
     if before is None:
-        agreements.require(card=run.card, config=run.config, base=starts.base_of(checkpoint))
+        goes_on = starts.takes(checkpoint) == starts.STATE
+        base = None if goes_on else starts.base_of(checkpoint)
+        agreements.require(card=run.card, config=run.config, base=base)
         launch_gate.require(run=run)
         checkpoint = checkpoint or bases.start_of(run=run)
     base_approval.require_start(config=run.config, start=checkpoint)

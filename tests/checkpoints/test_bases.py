@@ -12,6 +12,7 @@ from checkpoints import selectors
 from checkpoints.drawing import draw
 from checkpoints.graph import graph_of
 from checkpoints.models import Checkpoint, StartedFrom
+from checkpoints.recovery import facts_of
 from checkpoints.selectors.lineage import Lineage, lineage_of
 from checkpoints.selectors.resume import NoRecoveryPoint
 from controlplane.common.errors import Conflict, Invalid, NotFound
@@ -295,3 +296,17 @@ def test_a_worker_of_the_version_before_still_keeps_a_start(base: Checkpoint, ru
             [attempt.pk, base.pk],
         )
     assert StartedFrom.objects.get(attempt=attempt).takes == StartedFrom.Takes.STATE
+
+
+@pytest.mark.parametrize("stage", ["pretrain", "sft"])
+def test_a_fork_goes_on_from_its_state_whatever_became_of_the_base(
+    user: User, project: Project, base: Checkpoint, stage: str
+) -> None:
+    card = make_card(user, project, stage=stage, base_checkpoint=base.pk, name=stage)
+    run = run_of(card)
+    own = facts_of(make_checkpoint(run=run, step=300))
+    Checkpoint.objects.filter(pk=base.pk).update(state="damaged")
+    fork = runs.create_run(
+        user=user, project=project, config=run.config, card=card, parent=run, from_checkpoint=own
+    )
+    assert runs.request_launch(run=fork, user=user).start_step == 300
