@@ -46,6 +46,10 @@ class RunFilters:
         return any(asked) or any((self.card_id, self.config_id, self.parent_id, self.weights_of))
 
 
+# What somebody on call looks for.
+IN_TROUBLE = frozenset({"failed", "could_not_start", "lost", "contact_lost", "taken_away"})
+
+
 @dataclass(frozen=True)
 class RunRow:
     """One line: the run, its newest attempt and what is said of them."""
@@ -57,6 +61,11 @@ class RunRow:
     def __post_init__(self) -> None:
         facts = self.attempt.facts() if self.attempt else None
         object.__setattr__(self, "shown", states.shown(states.Desired(self.run.desired), facts))
+
+    @property
+    def trouble(self) -> str:
+        """Why a run needs somebody, told in the list already; empty for the others."""
+        return self.shown.why if self.shown.word in IN_TROUBLE else ""
 
     @property
     def share(self) -> float | None:

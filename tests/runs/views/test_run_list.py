@@ -42,6 +42,16 @@ def test_a_line_names_the_run_its_state_and_its_owner(people: People) -> None:
     assert '<progress value="50" max="200"' in page
 
 
+def test_a_run_in_trouble_says_why_in_its_line(people: People) -> None:
+    for name, outcome in (("bad", "failed"), ("good", "finished")):
+        run = make_run(project=people.project, created_by=people.operator_user, name=name)
+        make_attempt(
+            run=run, state="ended", outcome=outcome, ended_at=run.created_at, reason=f"Why {name}."
+        )
+    page = people.viewer.get("/runs/").content.decode()
+    assert ("Why bad." in page, "Why good." in page) == (True, False)
+
+
 def test_a_rate_stands_only_beside_a_run_that_trains(people: People) -> None:
     run = make_run(
         project=people.project,
