@@ -9,7 +9,7 @@ from controlplane.common.api import caller
 from controlplane.common.models import Project, Role
 from runs import run_table
 from runs.forms.filters import ORDERS, SHELVES, STATES, RunFilterForm
-from runs.services import saved_views
+from runs.services import open_approvals, saved_views
 from runs.views.projects import current_project
 
 
@@ -21,6 +21,7 @@ def run_list(request: HttpRequest) -> HttpResponse:
     filters = RunFilterForm(request.GET).filters()
     rows, next_cursor = run_table.table(project=project, filters=filters)
     groups, tags = run_table.groups_and_tags(project)
+    rights = _rights(request, project)
     context = {
         "project": project,
         "filters": filters,
@@ -32,7 +33,8 @@ def run_list(request: HttpRequest) -> HttpResponse:
         "groups": groups,
         "tags": tags,
         "views": saved_views.views_of(caller(request), project.pk),
-        "rights": _rights(request, project),
+        "rights": rights,
+        "to_approve": rights["approver"] and open_approvals.count_for(caller(request), project),
         "is_filtered": filters.is_narrowed,
     }
     return render(request, "runs/run_list.html", context)
@@ -51,4 +53,5 @@ def run_rows(request: HttpRequest) -> HttpResponse:
 def _rights(request: HttpRequest, project: Project) -> dict[str, bool]:
     """Say which acts on chosen runs are offered; the services decide again."""
     role = role_of(caller(request), project.pk) or 0
-    return {"operator": role >= Role.OPERATOR, "admin": role >= Role.ADMIN}
+    asked = {"operator": Role.OPERATOR, "approver": Role.APPROVER, "admin": Role.ADMIN}
+    return {name: role >= least for name, least in asked.items()}

@@ -9,7 +9,7 @@ from django.test import Client
 
 from controlplane.common.models import Role
 from runs.models import Approval, Config
-from runs.services import configs
+from runs.services import approvals, configs, open_approvals
 from tests.factories import make_user
 from tests.runs.corpus import documents_on
 from tests.runs.proven import prove
@@ -102,3 +102,27 @@ def test_viewers_and_outsiders_have_no_part(
     config.refresh_from_db()
     assert config.frozen_at is None
     assert people.outsider.post(f"/configs/{config.pk}/freeze/act/").status_code == 404
+
+
+def test_an_approver_hears_of_what_waits_where_she_arrives(
+    people: People, config: Config, press: Callable[..., str], approver: Client
+) -> None:
+    def page(client: Client) -> str:
+        return str(client.get("/runs/").content.decode())
+
+    press(people.operator, "freeze")
+    assert "waits for your approval" not in page(approver)
+    press(people.operator, "request-approval")
+    assert '<a href="/configs/?approval=requested">1 config waits for your approval</a>' in page(
+        approver
+    )
+    assert "waits for your approval" not in page(people.operator)
+    press(approver, "approve")
+    assert "waits for your approval" not in page(approver)
+
+
+def test_nobody_is_told_of_what_she_asked_for_herself(people: People, config: Config) -> None:
+    admin = make_user(Role.ADMIN, people.project)
+    approvals.request_approval(config=configs.freeze(config=config, user=admin), user=admin)
+    assert open_approvals.count_for(admin, people.project) == 0
+    assert open_approvals.count_for(make_user(Role.APPROVER, people.project), people.project) == 1
