@@ -172,7 +172,9 @@ def require_approved(*, config: Config, user: User | None = None) -> None:
     if given is None or given.state != State.APPROVED:
         raise _not_approved(
             _("Production config %(config)s is not approved.") % {"config": config.pk},
-            _("Ask for approval; another person gives it."),
+            _("Its approval is asked for; an approver who neither wrote it nor asked gives it.")
+            if given
+            else _("Ask for approval; another person gives it."),
         )
     if given.hash != config.hash or not _is_on_record(given):
         raise _not_approved(

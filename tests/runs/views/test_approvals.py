@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
+from controlplane.common.errors import Conflict
 from controlplane.common.models import Role
 from runs.models import Approval, Config
 from runs.services import approvals, configs, open_approvals
@@ -126,3 +127,18 @@ def test_nobody_is_told_of_what_she_asked_for_herself(people: People, config: Co
     approvals.request_approval(config=configs.freeze(config=config, user=admin), user=admin)
     assert open_approvals.count_for(admin, people.project) == 0
     assert open_approvals.count_for(make_user(Role.APPROVER, people.project), people.project) == 1
+
+
+def test_a_start_before_the_approval_is_told_what_is_missing_now(
+    people: People, config: Config, press: Callable[..., str]
+) -> None:
+    def hint() -> str:
+        config.refresh_from_db()
+        with pytest.raises(Conflict) as refused:
+            approvals.require_approved(config=config, user=people.operator_user)
+        return str(refused.value.hint)
+
+    press(people.operator, "freeze")
+    assert hint() == "Ask for approval; another person gives it."
+    press(people.operator, "request-approval")
+    assert hint().startswith("Its approval is asked for; an approver who neither wrote it")
