@@ -142,3 +142,13 @@ def test_so_does_that_of_a_card_and_one_after_a_config_of_another_stage(
         assert f"stage = &quot;{stage}&quot;" in page
         assert "rules have something to say" not in page
         assert "rule has something to say" not in page
+
+
+def test_what_cannot_be_read_is_no_fault_of_a_field(people: People, written: str) -> None:
+    broken = written.replace("lr = 3e-4", "lr = 3e-4x")
+    page = people.operator.post("/configs/new/", typed(broken)).content.decode()
+    assert "Not valid TOML" in page
+    assert "field keeps it from running" not in page
+    wrong = written.replace("lr = 3e-4", 'lr = "fast"')
+    page = people.operator.post("/configs/new/", typed(wrong)).content.decode()
+    assert "1 field keeps it from running" in page
