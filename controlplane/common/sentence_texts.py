@@ -19,11 +19,8 @@ JOINTS = (
     "{1} is {2}; it should be {3}. {4}",
     "{1} is {2}; the span is {3}. {4}",
     "{1} asked to save and stop.",
-    "{1} asked to save and stop: {2}",
     "{1} ended the run by force.",
-    "{1} ended the run by force: {2}",
     "{1} paused the run.",
-    "{1} paused the run: {2}",
     "{1} behind",
     "{1} ahead of",
     "As seen from outside: {1}",
@@ -64,6 +61,14 @@ JOINTS = (
     "`text` is a {1}.",
     "There is no `text`.",
     "Rank {1}: {2} at step {3}.",
+)
+# What ends with the words of a person: these are shown as they were written.
+OWN_WORDS = (
+    "{1} asked to save and stop: {2}",
+    "{1} ended the run by force: {2}",
+    "{1} gave the reason for {2} changed variables: {3}",
+    "{1} paused the run: {2}",
+    "{1} waived preflight: {2}",
 )
 # Single words that stand for a value in some sentence; words of a config stay as they are typed there.
 WORDS = (
@@ -117,7 +122,7 @@ WORDS = (
 
 def other_sentences() -> Iterator[tuple[str, str]]:
     """Yield each text and its context."""
-    for text in (*JOINTS, *WORDS, *foreign_texts()):
+    for text in (*JOINTS, *OWN_WORDS, *WORDS, *foreign_texts()):
         yield text, "sentence"
     yield from _of_rules()
 

@@ -10,6 +10,7 @@ from functools import cache
 from django.utils.translation import get_language, trans_real
 
 from controlplane.common.phrasebook import Phrasebook
+from controlplane.common.sentence_texts import OWN_WORDS
 
 # `controlplane.common.fixed_texts` and `sentence_sources` put them into the catalogue.
 CONTEXTS = ("sentence", "rule", "quantity", "where", "source")
@@ -27,7 +28,7 @@ def sentence(text: str) -> str:
 @cache
 def book(language: str) -> Phrasebook:
     """Return the sentences of a language, as its compiled catalogue has them."""
-    return Phrasebook(dict(_texts(language)))
+    return Phrasebook(dict(_texts(language)), OWN_WORDS)
 
 
 def _texts(language: str) -> Iterator[tuple[str, str]]:

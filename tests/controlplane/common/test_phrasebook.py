@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controlplane.common.phrasebook import ENOUGH_LETTERS, VALUE, Phrase, Phrasebook
+from controlplane.common.phrasebook import ENOUGH_LETTERS, Phrasebook
+from controlplane.common.phrases import VALUE, Phrase
 from controlplane.common.sentence_sources import sentences, sentences_of
 from controlplane.common.sentence_texts import other_sentences
 

@@ -9,9 +9,9 @@ import pytest
 from django.conf import settings
 from django.utils import translation
 
-from controlplane.common.phrasebook import VALUE
+from controlplane.common.phrases import VALUE
 from controlplane.common.sentence_sources import MODULES, sentences
-from controlplane.common.sentence_texts import other_sentences
+from controlplane.common.sentence_texts import OWN_WORDS, other_sentences
 from controlplane.common.sentences import sentence
 from safehold.config import ConfigInvalid, parse, read_text
 from safehold.findings import Finding
@@ -82,6 +82,21 @@ def test_every_sentence_is_whole_in_chinese():
         if list(english_in(filled)) and (english := list(english_in(told))):
             left[text] = english
     assert left == {}
+
+
+@pytest.mark.parametrize("text", OWN_WORDS)
+@pytest.mark.parametrize("words", ["change the model", "the model", "The attempt ended. It stopped by itself.", "a: b"])  # fmt: skip
+def test_the_words_of_a_person_stay_as_they_were_written(text: str, words: str):
+    *_others, last = VALUE.findall(text)
+    given = VALUE.sub(lambda found: words if found[1] == last else "model", text)
+    told = in_chinese(given)
+    assert told.startswith("model ")
+    assert told.endswith(f"：{words}")
+
+
+def test_a_reason_ends_the_sentence_that_gives_it():
+    assert in_chinese("alice paused the run: change the model").endswith("：change the model")
+    assert list(english_in(in_chinese("3 paused the run."))) == []
 
 
 def test_every_fault_of_a_field_is_told():
