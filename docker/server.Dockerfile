@@ -39,4 +39,4 @@ COPY static static
 COPY --from=assets /build/staticfiles staticfiles
 USER 1000:1000
 EXPOSE 8000
-CMD ["uvicorn", "controlplane.asgi:application", "--host", "0.0.0.0", "--port", "8000", "--proxy-headers"]
+CMD ["python", "-m", "controlplane.service.web", "0.0.0.0", "8000"]

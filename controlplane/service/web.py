@@ -11,8 +11,14 @@ from controlplane.service import importing
 GRACEFUL_STOP_SECONDS = 5
 
 
-def main(host: str, port: int) -> None:
-    """Serve until a signal comes."""
+def main(host: str, port: int, graceful_stop_seconds: int = GRACEFUL_STOP_SECONDS) -> None:
+    """Serve until a signal comes.
+
+    Args:
+        host: The address to listen on.
+        port: And its port.
+        graceful_stop_seconds: How long a stop waits for what is being answered.
+    """
     with importing.kept():
         application = import_module("controlplane.asgi").application
         import_module("controlplane.urls")  # the first request would wait for them
@@ -24,9 +30,9 @@ def main(host: str, port: int) -> None:
         log_config=None,
         access_log=False,
         server_header=False,
-        timeout_graceful_shutdown=GRACEFUL_STOP_SECONDS,
+        timeout_graceful_shutdown=graceful_stop_seconds,
     )
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], int(sys.argv[2]))
+    main(sys.argv[1], *map(int, sys.argv[2:]))

@@ -1,7 +1,10 @@
+from pathlib import Path
+
 import helm_python
 import pytest
 from kubernetes import client
 
+from controlplane.service import commands
 from tests.helm.conftest import CHART, VALUE_SETS, rendered
 
 every_set = pytest.mark.parametrize("values", VALUE_SETS.values(), ids=VALUE_SETS.keys())
@@ -50,6 +53,21 @@ def test_every_pod_passes_the_restricted_standard(chart, values):
             assert container["securityContext"]["allowPrivilegeEscalation"] is False
             assert container["securityContext"]["capabilities"] == {"drop": ["ALL"]}
             assert "limits" in container["resources"]
+
+
+def test_the_processes_are_started_as_on_one_machine(chart):
+    found = {name: pod["containers"][0] for name, pod in pods(rendered(chart, {}))}
+    expected = {
+        "demo-web": [*commands.web(8000, "0.0.0.0"), "20"],
+        "demo-worker": commands.worker(4),
+        "demo-verifier": commands.verifier(2),
+        "demo-beat": commands.beat(Path("/var/lib/safehold/beat-schedule")),
+        "demo-watcher": commands.watcher(),
+    }
+    for name, (_python, *rest) in expected.items():
+        assert found[name]["command"] == ["python", *rest], name
+    web = {one["name"]: one.get("value") for one in found["demo-web"]["env"]}
+    assert web["FORWARDED_ALLOW_IPS"] == "*"
 
 
 @every_set
