@@ -19,6 +19,7 @@ from safehold.rulebook.curves import is_saw_tooth, spread_of
 _MOST_PROVEN = 200
 _POINTS = 4000
 _PILOTS = (Card.Pilot.SHRUNK, Card.Pilot.MIX)
+_PROVEN_FIELDS = (("optimizer", "lr"), ("train", "global_batch"))
 _LOSS, _NORM = "train/loss", "grad_norm/global"
 
 
@@ -84,22 +85,24 @@ def _proven_in(project_id: int, family: str) -> tuple[Proven, ...]:
         project=project_id, config__family_hash=family, attempts__outcome="finished",
         step__gte=F("total_steps"),
     ).exclude(card__pilot__in=_PILOTS).distinct()  # fmt: skip
-    rows = finished.order_by("-pk").values_list("name", "config__document", "pk")[:_MOST_PROVEN]
-    return tuple(one for row in rows if (one := _proven(*row)))
+    rows = finished.order_by("-pk").values_list("name", *_in_config("config__"), "pk")
+    return tuple(one for row in rows[:_MOST_PROVEN] if (one := _proven(*row)))
 
 
 def _trial_in(project_id: int, family: str, document: Mapping[str, Any]) -> Trial | None:
     """Return the newest experiment that would prove rate and batch of a production config, had it a finished run."""
-    wanted = _proven("", document)
+    rate, batch = (document.get(part, {}).get(name) for part, name in _PROVEN_FIELDS)
+    wanted = _proven("", rate, batch)
     if document.get("kind") != Config.Kind.PRODUCTION or wanted is None:
         return None
     experiments = Config.objects.filter(
         project=project_id, family_hash=family, kind=Config.Kind.EXPERIMENT,
         document__train__global_batch=wanted.global_batch,
     ).exclude(card__pilot__in=_PILOTS)  # fmt: skip
-    for config in experiments.order_by("-pk")[:_MOST_PROVEN]:
-        if _proven("", config.document) == wanted:
-            return _trial(config)
+    rows = experiments.order_by("-pk").values_list("pk", *_in_config())
+    for pk, *values in rows[:_MOST_PROVEN]:
+        if _proven("", *values) == wanted:
+            return _trial(experiments.get(pk=pk))
     return None
 
 
@@ -126,11 +129,15 @@ def observed_before(config: Config) -> Observed | None:
     )  # fmt: skip
 
 
-def _proven(name: str, document: Mapping[str, Any], run_id: int = 0) -> Proven | None:
+def _in_config(prefix: str = "") -> list[str]:
+    """Return the lookups of rate and batch: whole documents are large."""
+    return [f"{prefix}document__{part}__{name}" for part, name in _PROVEN_FIELDS]
+
+
+def _proven(name: str, rate: Any, batch: Any, run_id: int = 0) -> Proven | None:
     try:
-        rate, batch = float(document["optimizer"]["lr"]), int(document["train"]["global_batch"])
-        return Proven(name, rate, batch, run_id)
-    except (KeyError, TypeError, ValueError):
+        return Proven(name, float(rate), int(batch), run_id)
+    except (TypeError, ValueError):
         return None
 
 

@@ -85,6 +85,20 @@ def test_the_experiment_to_finish_is_found_with_how_far_it_is(
     assert told["evidence"]["run_ids"] == [attempt.run_id]
 
 
+def test_no_whole_document_is_read_to_look_for_the_experiment(
+    stored: Callable[..., Config], django_assert_num_queries: Any
+) -> None:
+    production = stored(kind="production")
+    for seed in range(3):
+        stored(optimizer__lr=6e-4, train__seed=seed)
+    with django_assert_num_queries(1) as asked:
+        found = rule_facts._trial_in(
+            production.project_id, production.family_hash, production.document
+        )
+    assert found is None
+    assert '"runs_config"."document",' not in asked[0]["sql"]
+
+
 def test_production_passes_with_what_was_proven(stored: Callable[..., Config]) -> None:
     def verdict(config: Config) -> list[str]:
         report = preflight.request(config=config, user=config.created_by, only=["rules"])
