@@ -11,8 +11,9 @@ from pydantic import Field
 from controlplane.common.api import Input, Output, Page, PageQuery, caller
 from controlplane.common.errors import NotFound
 from runs import access, listings
+from runs.api.schemas import FindingOut
 from runs.models import Approval
-from runs.services import approvals
+from runs.services import approval_gate, approvals
 
 router = Router(tags=["configs"])
 
@@ -31,6 +32,24 @@ class ApprovalOut(Output):
     decided_by: str | None
     decided_at: datetime | None
     reason: str
+
+
+class JudgedReportOut(Output):
+    """The preflight that was counted."""
+
+    id: int
+    verdict: str
+    ended_at: datetime | None
+
+
+class JudgementOut(Output):
+    """What is known against a config now."""
+
+    verdict: str = Field(description="The worst finding, as production counts.")
+    blocking: list[FindingOut] = Field(description="What refuses an approval.")
+    report: JudgedReportOut | None = Field(
+        description="The newest whole preflight of this document; null: it was not run."
+    )
 
 
 class NoteIn(Input):
@@ -80,6 +99,13 @@ def withdraw(request: HttpRequest, config_id: int, body: ReasonIn) -> Any:
     user = caller(request)
     standing = _standing(user, config_id)
     return approval_shape(approvals.withdraw(user=user, approval=standing, reason=body.reason))
+
+
+@router.get("/{config_id}/judgement", response=JudgementOut, summary="Judge a config as of now")
+def judgement(request: HttpRequest, config_id: int) -> Any:
+    """Return what the rules as of now and the newest preflight say, as an approval would count it."""
+    found = approval_gate.judge(access.config_for(caller(request), config_id))
+    return {"verdict": found.verdict, "blocking": found.blocking, "report": found.report}
 
 
 @router.get("/{config_id}/approvals", response=Page[ApprovalOut], summary="List the approvals")

@@ -4,6 +4,9 @@ from typing import Annotated, Any
 
 import typer
 
+from safehold.api_client import ApiClient
+from safehold.cli.approval_sight import confirm
+from safehold.cli.asking import Yes
 from safehold.cli.output import AsJson, call, pairs, table
 from safehold.cli.paging import Cursor, Limit, call_page
 
@@ -21,9 +24,14 @@ def request(
     _act(config, "request-approval", {"note": note}, as_json)
 
 
-def approve(config: Number, reason: Reason = "", as_json: AsJson = False) -> None:
-    """Approve a config as a second person."""
-    _act(config, "approve", {"reason": reason}, as_json)
+def approve(config: Number, reason: Reason = "", yes: Yes = False, as_json: AsJson = False) -> None:
+    """Approve a config as a second person; shows what is approved, and asks."""
+
+    def act(client: ApiClient) -> dict[str, Any]:
+        confirm(client, config, yes)
+        return client.act("configs", config, "approve", {"reason": reason})
+
+    call(as_json, act, _print_one)
 
 
 def reject(config: Number, reason: Reason, as_json: AsJson = False) -> None:

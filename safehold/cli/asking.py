@@ -17,6 +17,11 @@ Seen = Annotated[
 Yes = Annotated[bool, typer.Option("--yes", help="Do not ask.")]
 
 
+def can_ask() -> bool:
+    """Whether a person sits at the other end."""
+    return sys.stdin.isatty()
+
+
 def ask(question: str, yes: bool) -> None:
     """Go on where a person at a terminal agrees, or said `--yes` before.
 
@@ -25,7 +30,7 @@ def ask(question: str, yes: bool) -> None:
     """
     if yes:
         return
-    if not sys.stdin.isatty():
+    if not can_ask():
         raise CannotRun(f"{question} Nobody can be asked here: say --yes to do it.")
     if not typer.confirm(question, err=True):
         raise CannotRun("nothing was done.")

@@ -12,18 +12,20 @@ Reason = Annotated[str, typer.Option(help="Why; kept in the timeline.")]
 ChangeReason = Annotated[
     str, typer.Option(help="Why more than one variable changes against the config before; kept.")
 ]
+Waive = Annotated[
+    str, typer.Option(help="Why an experiment may start in spite of its preflight; kept.")
+]
+WeightsFrom = Annotated[
+    int | None,
+    typer.Option(help="Id of a checkpoint whose weights it begins with; else its card's base."),
+]
 
 
 def launch(
     run: Number,
-    waive: Annotated[
-        str, typer.Option(help="Why an experiment may start in spite of its preflight; kept.")
-    ] = "",
+    waive: Waive = "",
     reason: ChangeReason = "",
-    weights_from: Annotated[
-        int | None,
-        typer.Option(help="Id of a checkpoint whose weights it begins with; else its card's base."),
-    ] = None,
+    weights_from: WeightsFrom = None,
     as_json: AsJson = False,
 ) -> None:
     """Launch a run; refused where preflight fails."""

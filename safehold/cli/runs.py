@@ -10,7 +10,7 @@ from safehold.cli import run_acts, run_forecast, run_listing, run_metrics, run_r
 from safehold.cli.cards import Project
 from safehold.cli.output import AsJson, CannotRun, call
 from safehold.cli.reading import read_plain
-from safehold.cli.run_acts import ChangeReason, print_run
+from safehold.cli.run_acts import ChangeReason, Waive, WeightsFrom, print_run
 
 app = typer.Typer(no_args_is_help=False)
 for _command in (
@@ -33,10 +33,16 @@ def create(
     ] = "",
     launch: Annotated[bool, typer.Option("--launch", help="Launch it at once.")] = False,
     reason: ChangeReason = "",
+    waive: Waive = "",
+    weights_from: WeightsFrom = None,
     project: Project = None,
     as_json: AsJson = False,
 ) -> None:
     """Make a run, from a stored config or from a file."""
+    begun = {"waiver": waive, "weights_from": weights_from}
+    begun = {key: value for key, value in begun.items() if value}
+    if begun and not launch:
+        raise CannotRun("--waive and --weights-from are of the launch; say --launch too.")
 
     def act(client: ApiClient) -> dict[str, Any]:
         number = _config_id(client, config, card, project)
@@ -50,15 +56,15 @@ def create(
         run = client.create(
             "runs", {key: value for key, value in body.items() if value not in {None, ""}}
         )
-        return _launched(client, run["id"]) if launch else run
+        return _launched(client, run["id"], begun) if launch else run
 
     call(as_json, act, print_run)
 
 
-def _launched(client: ApiClient, run: int) -> dict[str, Any]:
+def _launched(client: ApiClient, run: int, begun: dict[str, Any]) -> dict[str, Any]:
     """Launch a run that was just made; a refusal leaves it as a draft, so tell how to try again."""
     try:
-        return client.act("runs", run, "launch")
+        return client.act("runs", run, "launch", begun)
     except ApiError:
         typer.echo(f"Run {run} stays a draft; try again by: safehold run launch {run}", err=True)
         raise

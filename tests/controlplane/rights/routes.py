@@ -208,6 +208,7 @@ API: list[Route] = [
     _api("POST /configs/{config_id}/reject", "config.reject", {"reason": "r"}, at={"config_id": "production"}),
     _api("POST /configs/{config_id}/withdraw-approval", "config.withdraw_approval", {"reason": "r"}, at={"config_id": "production"}),
     _api("GET /configs/{config_id}/approvals"),
+    _api("GET /configs/{config_id}/judgement"),
     _api("GET /preflights/{report_id}"),
     _api("GET /runs", is_list=True),
     _api("POST /runs", "run.create", {"config": "{config}"}),

@@ -139,7 +139,7 @@ ASKING = [leaf for leaf in online() if "--yes" in {name for one in leaf.click.pa
 
 
 def test_what_cannot_be_taken_back_asks() -> None:
-    assert {leaf.name for leaf in ASKING} == {"run delete", "cluster remove", "member remove", "token revoke"}  # fmt: skip
+    assert {leaf.name for leaf in ASKING} == {"run delete", "config approve", "cluster remove", "member remove", "token revoke"}  # fmt: skip
 
 
 @pytest.mark.parametrize("leaf", ASKING, ids=lambda leaf: leaf.name)

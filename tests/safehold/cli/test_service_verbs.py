@@ -87,6 +87,14 @@ class TestAnswers:
         assert (ran.code, "TOK-1.lock" in ran.out) == (1, True)
         assert ran.err == "Run 1 stays a draft; try again by: safehold run launch 1\n"
 
+    def test_what_a_launch_takes_is_refused_without_one(self, safehold: Command) -> None:
+        for words in (["--waive", "Why"], ["--weights-from", 7]):
+            ran = safehold("run", "create", 5, *words)
+            assert (ran.code, "say --launch too" in ran.err) == (2, True)
+        assert (
+            safehold("run", "create", 5, "--launch", "--waive", "x", "--weights-from", 7).code == 1
+        )
+
     def test_refused_fields_of_a_config_are_findings(
         self, safehold: Command, tmp_path: Path
     ) -> None:
