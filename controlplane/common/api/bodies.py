@@ -16,6 +16,7 @@ from controlplane.common.errors import Invalid, SafeholdError
 DEEPEST = 64  # levels; the documents of configs and cards have five
 _MOST_FAULTS = 100
 _LONGEST_PATH = 200
+_MOST_DIGITS = 20  # of the length of a body; more than some thousands are no number to Python
 LARGEST_BYTES = 2 << 20  # a config document with room to spare; ingest has its own endpoint
 
 
@@ -58,7 +59,14 @@ def _too_large() -> SafeholdError:
 
 
 def _length(request: HttpRequest) -> int:
+    """Return how long the body is said to be.
+
+    Raises:
+        SafeholdError: It says so in more digits than any body needs; 400.
+    """
     given = request.headers.get("Content-Length") or "0"
+    if len(given) > _MOST_DIGITS:
+        raise SafeholdError(_("Content-Length is no length of a body."), code="bad-request")
     return int(given) if given.isascii() and given.isdecimal() else 0
 
 

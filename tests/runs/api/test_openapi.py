@@ -240,3 +240,10 @@ def test_a_body_that_is_too_large_is_refused_before_it_is_read(root: Api, kind: 
         "POST", path, b"{}", content_type="application/json", CONTENT_LENGTH=str(3 << 20)
     )
     refusal(answer, 413)
+
+
+def test_a_length_of_thousands_of_digits_is_no_length(root: Api) -> None:
+    answer = root.client.generic(
+        "POST", "/api/v1/cards", b"{}", content_type="application/json", CONTENT_LENGTH="9" * 5000
+    )
+    assert "Content-Length" in refusal(answer, 400)["detail"]
