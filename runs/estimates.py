@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy as _
 from runs import cluster_history
 from runs.estimate_documents import forecast_document, memory_document
 from runs.models import Card
-from runs.services import base_fit, rulebook
+from runs.services import agreements, base_fit, rulebook
 from runs.stage_spans import Span, spans_of
 from safehold import planning
 from safehold.findings import Finding
@@ -58,6 +58,7 @@ class Estimate:
     advice: tuple[Finding, ...]
     missing: tuple[Promise, ...]
     agreements: tuple[tuple[Promise, bool], ...]
+    lacks_base: str
 
     def to_dict(self) -> dict[str, Any]:
         """Return the sums as JSON values."""
@@ -130,6 +131,7 @@ def of_card(
         advice=tuple(one for one in advice_for(card, stage) if not (is_pilot and one.code == ROUTE)),
         missing=_missing(card, parameters),
         agreements=tuple((word, path not in open_agreements) for path, word in _AGREEMENTS.items()),
+        lacks_base=agreements.words_of("base_checkpoint") if defaults_of(stage).needs_base and not card.base_checkpoint else "",
     )  # fmt: skip
 
 

@@ -66,5 +66,5 @@ class LaunchForm(WaiverForm):
         base = asked or base_lines.of_card(config.card)
         if "weights_from" not in self.errors:
             for field, text in launch_bases.faults(config=config, base=base, is_asked=bool(asked)):
-                self.add_error(field, text)
+                self.add_error(None if field == "card" else field, text)
         return base

@@ -58,19 +58,24 @@ def findings(
     if card is None:
         return base_fit.unlike_config(config, base) if base else []
     fields = read_kept(card.data)
-    missing = [(path, _missing(path)) for path in missing_agreements(fields)]
+    missing = [(path, _missing(path, card)) for path in missing_agreements(fields)]
     named = base or fields.base_checkpoint
     if named and base is not None:
         return [*missing, *base_fit.unlike_config(config, named)]
     if not named and defaults_of(card.stage).needs_base:
-        return [*missing, ("base_checkpoint", _missing("base_checkpoint"))]
+        return [*missing, ("base_checkpoint", _missing("base_checkpoint", card))]
     return missing
 
 
-def _missing(path: str) -> Finding:
+def words_of(path: str) -> str:
+    """Return the sentence with which the gate names what a card lacks."""
+    return _(_LACKING[path])
+
+
+def _missing(path: str, card: Card) -> Finding:
     return fail(
-        _(_LACKING[path]),
+        words_of(path),
         code="CARD-7.base_checkpoint" if path == "base_checkpoint" else "CARD-3.agreements",
         evidence={"field": path},
-        advice=_("Fill it in on the card."),
+        advice=_("Fill it in on card #%(id)s, %(name)s.") % {"id": card.pk, "name": card.name},
     )

@@ -123,14 +123,17 @@ def no_reason(parent_id: int, factors: list[dict[str, Any]]) -> Invalid:
     """Return the refusal of several changes without a reason."""
     titles = [one["title"] for one in factors]
     names = ", ".join(pgettext("field", title) for title in titles)
+    told = _("More than one variable changed against config %(config)s: %(variables)s.") % {
+        "config": parent_id,
+        "variables": names,
+    }
     return Invalid(
-        _("More than one variable changed against config %(config)s: %(variables)s.")
-        % {"config": parent_id, "variables": names},
+        told,
         code="reason-needed",
         hint=_(
-            "Give the reason (on the run's page under Config & proof), "
+            "Say why (--reason on the command line, or the run's page under Config & proof), "
             "or change one variable at a time."
         ),
-        fields={"reason": [_("Say why more than one variable changes at once.")]},
+        fields={"reason": [told]},
         extra={"factors": factors},
     )

@@ -10,7 +10,7 @@ _OF_BASE = ("base_checkpoint", "network.", "tokenizer.")
 
 
 def faults(*, config: Config, base: int, is_asked: bool) -> Iterator[tuple[str, str]]:
-    """Return what a launch would refuse: by field of the launch page, `weights_from` or `config`.
+    """Return what a launch would refuse: by field of the launch page, `weights_from` or `card`.
 
     Args:
         config: With its card, that the run would have.
@@ -23,5 +23,7 @@ def faults(*, config: Config, base: int, is_asked: bool) -> Iterator[tuple[str, 
         yield "weights_from", f"{error.message} {error.hint}".strip()
         return
     for path, one in agreements.findings(card=config.card, config=config, base=base):
-        field = "weights_from" if base and path.startswith(_OF_BASE) else "config"
-        yield field, f"{one.message} {one.advice}"
+        if base and path.startswith(_OF_BASE):
+            yield "weights_from", f"{one.message} {one.advice}"
+        else:  # the page names the card, and where it is filled in, once for all of them
+            yield "card", one.message

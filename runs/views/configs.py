@@ -96,7 +96,7 @@ def new_config(request: HttpRequest) -> HttpResponse:
         except Invalid as error:
             typed.refuse(error)
         else:
-            messages.success(request, _("Config %(name)s was kept.") % {"name": made.name})
+            messages.success(request, _kept(made))
             return redirect("runs:config_detail", made.pk)
     return _form(request, typed, around | {"is_answer": True}, status=422)
 
@@ -200,6 +200,16 @@ def _approval_context(user: User, config: Config) -> dict[str, Any]:
         "can_withdraw": standing is not None and (asked or may_withdraw),
         "is_intact": run_config.config_hash(config.document) == config.hash,
     }
+
+
+def _kept(made: Config) -> str:
+    """Say that a config was kept, and which one has the same document already."""
+    told = _("Config %(name)s was kept.") % {"name": made.name}
+    others = Config.objects.filter(project=made.project_id, hash=made.hash).exclude(pk=made.pk)
+    same = others.order_by("pk").values_list("pk", flat=True).first()
+    if same is None:
+        return told
+    return " ".join([told, _("The same document as config #%(id)s.") % {"id": same}])
 
 
 def _form(

@@ -102,12 +102,12 @@ def _base_context(form: LaunchForm, chosen: Config) -> dict[str, Any]:
     base = base_lines.of_card(chosen.card)
     typed = str(form["weights_from"].value() or "")
     asked = int(typed) if typed.isdecimal() and len(typed) < 19 else 0
+    found = list(launch_bases.faults(config=chosen, base=asked or base, is_asked=bool(asked)))
     told = list(form.errors.get("weights_from", []))
     if not form.is_bound:
-        found = launch_bases.faults(config=chosen, base=asked or base, is_asked=bool(asked))
         told = [text for field, text in found if field == "weights_from"]
     return {
-        "base": base, "base_now": asked or base, "base_faults": told,
+        "base": base, "base_now": asked or base, "base_faults": told, "card_faults": [text for field, text in found if field == "card"],
         "base_before": base_lines.before(config=chosen, parent=None),
         "change": changes.of_new_run(config=chosen, base=asked or base),
     }  # fmt: skip

@@ -44,8 +44,7 @@ def act_on_chosen(request: HttpRequest, act: str) -> HttpResponse:
     except SafeholdError as error:
         messages.error(request, " ".join(filter(None, [error.message, error.hint])))
     else:
-        said = ngettext("Done with %(n)s run.", "Done with %(n)s runs.", len(runs))
-        messages.success(request, said % {"n": len(runs)})
+        messages.success(request, _said(act, len(runs)))
     return redirect(_back(request))
 
 
@@ -65,6 +64,18 @@ def labels(request: HttpRequest, run_id: int) -> HttpResponse:
         return _labels_page(request, run, typed, error)
     messages.success(request, _("Kept."))
     return redirect("runs:run_proof", run.pk)
+
+
+def _said(act: str, n: int) -> str:
+    """Return what was done, with how many runs."""
+    said = {
+        "archive": ngettext("Archived %(n)s run.", "Archived %(n)s runs.", n),
+        "unarchive": ngettext("Brought %(n)s run back.", "Brought %(n)s runs back.", n),
+        "delete": ngettext("%(n)s run is to be deleted.", "%(n)s runs are to be deleted.", n),
+        "keep": ngettext("%(n)s run is kept.", "%(n)s runs are kept.", n),
+        "label": ngettext("Labelled %(n)s run.", "Labelled %(n)s runs.", n),
+    }
+    return said[act] % {"n": n}
 
 
 def _do(act: str, runs: list[Run], request: HttpRequest) -> None:

@@ -61,7 +61,7 @@ def test_runs_are_tagged_archived_and_found_by_a_kept_view(person: Person) -> No
     bar.locator("summary").click()
     bar.get_by_label("Add tags").fill("done, slow")
     bar.get_by_role("button", name="Label").click()
-    expect(page.get_by_role("status").filter(has_text="Done with 1 run.")).to_be_visible()
+    expect(page.get_by_role("status").filter(has_text="Labelled 1 run.")).to_be_visible()
     page.get_by_label("Choose old one").check()
     bar.get_by_role("button", name="Archive").click()
     expect(page.get_by_role("link", name="old one")).to_have_count(0)

@@ -91,8 +91,9 @@ def test_a_fork_passes_the_same_gate(card_with: Callable[..., Card], user: User)
     parent = make_run(config=config, card=card)
     origin = {"id": 7, "path": "/ckpt/step-5", "run": parent.pk, "step": 5}
     fork = make_run(config=config, card=card, parent=parent, start_checkpoint=origin)
-    with pytest.raises(Invalid, match="acceptance metrics"):
+    with pytest.raises(Invalid, match="acceptance metrics") as told:
         runs.request_launch(run=fork, user=user)
+    assert told.value.hint == f"Fill it in on card #{card.pk}, {card.name}."
 
 
 def test_an_attempt_that_is_made_without_asking_meets_the_gate_too(

@@ -59,6 +59,10 @@ def test_several_are_launched_with_a_reason_only(user: User, stored: Callable[..
     with pytest.raises(Invalid, match="Weight decay, Seed") as told:
         preflight.launch(run=run, user=user)
     assert told.value.code == "reason-needed"
+    assert ("--reason" in told.value.hint, told.value.fields) == (
+        True,
+        {"reason": [told.value.message]},
+    )
     assert preflight.launch(run=run, user=user, reason=" A new baseline. ").number == 1
     kept = RunChange.objects.get(run=run)
     assert (kept.reason, kept.reason_by) == ("A new baseline.", user)

@@ -9,8 +9,8 @@ from django.test import Client
 
 from controlplane.common.errors import Conflict
 from controlplane.common.models import Role
-from runs.models import Approval, Config
-from runs.services import approvals, configs, open_approvals
+from runs.models import Approval, Config, PreflightReport
+from runs.services import approval_gate, approvals, configs, open_approvals
 from tests.factories import make_user
 from tests.runs.corpus import documents_on
 from tests.runs.proven import prove
@@ -142,3 +142,37 @@ def test_a_start_before_the_approval_is_told_what_is_missing_now(
     assert hint() == "Ask for approval; another person gives it."
     press(people.operator, "request-approval")
     assert hint().startswith("Its approval is asked for; an approver who neither wrote it")
+
+
+def test_a_report_that_blocked_by_rules_met_since_says_so(people: People, config: Config) -> None:
+    PreflightReport.objects.create(
+        config=config, config_hash=config.hash, state="done", verdict="fail", only=[],
+        requested_by=people.operator_user,
+        findings=[
+            {
+                "code": "CONF-3.proven_batch_and_lr", "severity": "fail", "message": "Not proven.",
+                "evidence": {}, "advice": "",
+            }
+        ],
+    )  # fmt: skip
+    page = people.viewer.get(f"/configs/{config.pk}/").content.decode()
+    assert "Nothing blocks the approval." in page
+    assert "what blocked it is met by now" in page
+
+
+def test_a_document_that_is_not_read_any_more_stays_as_its_report_judged_it(
+    people: People, config: Config, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = {
+        "code": "CONF-5.warmup",
+        "severity": "fail",
+        "message": "No.",
+        "evidence": {},
+        "advice": "",
+    }
+    PreflightReport.objects.create(
+        config=config, config_hash=config.hash, state="done", verdict="fail", only=[],
+        requested_by=people.operator_user, findings=[told],
+    )  # fmt: skip
+    monkeypatch.setattr("runs.services.rule_facts.read", lambda config: None)
+    assert [one["code"] for one in approval_gate.judge(config).blocking] == ["CONF-5.warmup"]

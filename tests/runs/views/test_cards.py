@@ -220,9 +220,15 @@ def test_a_card_that_lacks_agreements_is_told_on_the_launch_page(
     config = configs.create_config(
         user=people.operator_user, project=people.project, document=documents_on(tmp_path)(), card=card
     )  # fmt: skip
+    asked = people.operator.get("/runs/new/", {"config": config.pk})
     answer = people.operator.post("/runs/new/", {"config": config.pk, "launcher": "local"})
-    assert answer.status_code == 422
-    assert "It lacks the task form." in answer.content.decode()
+    assert (asked.status_code, answer.status_code) == (200, 422)
+    for page in (asked.content.decode(), answer.content.decode()):
+        _, _, notice = page.partition("data-card-lacks")
+        assert "It lacks the task form." in notice
+        assert (
+            f'<a href="/cards/{card.pk}/">Fill it in on card #{card.pk}, {card.name}.</a>' in notice
+        )
     assert not Run.objects.exists()
 
 
@@ -244,3 +250,12 @@ def test_the_list_asks_as_much_for_many_as_for_one(
         make_card(people.operator_user, people.project, name=f"Card {number}")
     with django_assert_max_num_queries(9):
         assert people.viewer.get("/cards/?stage=pretrain").status_code == 200
+
+
+@pytest.mark.parametrize(("stage", "is_told"), [("sft", True), ("pretrain", False)])
+def test_the_agreements_say_that_a_base_is_needed(
+    people: People, stage: str, is_told: bool
+) -> None:
+    page = people.operator.get(f"/cards/new/?stage={stage}").content.decode()
+    _, _, agreements = page.partition('class="agreements"')
+    assert ("It lacks the base checkpoint." in agreements) == is_told

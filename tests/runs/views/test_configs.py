@@ -278,3 +278,13 @@ def test_the_next_config_of_a_card_begins_with_its_newest(
     )
     page = people.operator.get(f"/configs/new/?card={card.pk}").content.decode()
     assert "name = &quot;own&quot;" in page
+
+
+def test_a_document_that_is_kept_twice_is_told_of(
+    people: People, config: Config, documents: Callable[..., dict[str, Any]]
+) -> None:
+    for seed, is_told in ((config.document["train"]["seed"], True), (77, False)):
+        typed_toml = {"side": "toml", "toml": to_toml(documents(train__seed=seed))}
+        page = people.operator.post("/configs/new/", typed_toml, follow=True).content.decode()
+        assert "was kept." in page
+        assert (f"The same document as config #{config.pk}." in page) == is_told

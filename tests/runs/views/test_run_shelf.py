@@ -32,8 +32,8 @@ def test_chosen_runs_are_archived_together_or_not_at_all(people: People, run: Ru
     make_attempt(run=busy, state="running")
     assert "has not ended" in chosen(people.operator, "archive", run, busy)
     assert not Run.objects.filter(archived_at__isnull=False).exists()
-    assert "Done with 1 run." in chosen(people.operator, "archive", run)
-    assert "Done with 1 run." in chosen(people.operator, "unarchive", run)
+    assert "Archived 1 run." in chosen(people.operator, "archive", run)
+    assert "Brought 1 run back." in chosen(people.operator, "unarchive", run)
 
 
 def test_labels_are_given_to_all_that_were_chosen(people: People, run: Run) -> None:
