@@ -50,9 +50,12 @@ def test_the_approver_sees_what_is_approved_and_is_asked(
     asked: list[str] = []
     monkeypatch.setattr("safehold.cli.asking.can_ask", lambda: True)
     monkeypatch.setattr("safehold.cli.approval_sight.can_ask", lambda: True)
-    monkeypatch.setattr(
-        "safehold.cli.asking.typer.confirm", lambda text, err: asked.append(text) or answer
-    )
+
+    def confirmed(text: str, err: bool) -> bool:
+        asked.append(text)
+        return answer
+
+    monkeypatch.setattr("safehold.cli.asking.typer.confirm", confirmed)
     assert run_command(["config", "approve", str(config.pk)]) == code
     told = capfd.readouterr().err
     assert asked == [f"Approve config {config.pk} ({config.name}), digest {config.hash}?"]
