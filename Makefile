@@ -40,7 +40,7 @@ quick: .venv/.dev .venv/.assets
 
 # Each process has a service of its own, which the tests of a file share; slow files come first.
 e2e: .venv/.dev .venv/.assets chromium
-	$(PYTEST) -n 3 --dist loadfile --no-loadscope-reorder -m "e2e and not gpu and not cluster"
+	$(PYTEST) -n 3 --dist loadfile --no-loadscope-reorder -m "e2e and not gpu and not cluster" tests/e2e
 
 chromium:
 	@command -v chromium >/dev/null && exit 0; \

@@ -3,8 +3,11 @@
 Files with slow tests come first, so that no process is left alone with one in the end.
 """
 
+from pathlib import Path
+
 import pytest
 
+END_TO_END = Path(__file__).with_name("e2e")
 OPTIONS = {
     "e2e": "run tests with a browser, or a real worker and trainer",
     "slow": "run tests that take more than ten seconds",
@@ -21,7 +24,17 @@ def add_options(parser: pytest.Parser) -> None:
 
 
 def choose(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Take out the costly tests that were not asked for, and put slow files first."""
+    """Take out the costly tests that were not asked for, and put slow files first.
+
+    Raises:
+        UsageError: an end-to-end test lies where `make e2e` does not look.
+    """
+    if lost := [
+        one.nodeid
+        for one in items
+        if one.get_closest_marker("e2e") and END_TO_END not in one.path.parents
+    ]:
+        raise pytest.UsageError(f"{lost[0]} is marked e2e: move it to tests/e2e.")
     slow = {item.path for item in items if item.get_closest_marker("slow")}
     items.sort(key=lambda item: item.path not in slow)
     if config.option.markexpr:

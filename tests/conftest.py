@@ -1,6 +1,7 @@
 """Fixtures of all tests: real PostgreSQL and Valkey, a live service, the browser."""
 
 import contextlib
+import gc
 import os
 import shutil
 from collections.abc import Iterator
@@ -45,6 +46,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     choice.choose(config, items)
+
+
+def pytest_collection_finish() -> None:
+    # Thousands of tests live to the end: no use in looking through them again and again.
+    gc.freeze()
+    gc.set_threshold(20_000, 10, 10)
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:

@@ -7,13 +7,15 @@ mix with the collectives of the step.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
 
 import torch
 from torch import distributed
 
 from safehold.checkpointing.errors import CheckpointError
+
+T = TypeVar("T")
 
 
 class Ranks:
@@ -50,13 +52,29 @@ class Ranks:
         Raises:
             CheckpointError: of the kind given, on *every* rank, if it failed on any.
         """
-        result, message = None, ""
+        result, message, cause = None, "", None
         try:
             result = action()
         except Exception as error:  # noqa: BLE001 whatever it is, the other ranks must hear of it
-            message = str(error) or type(error).__name__
+            message, cause = str(error) or type(error).__name__, error
         said = self.gather([result, message])
-        failures = [f"rank {rank}: {words}" for rank, (_, words) in enumerate(said) if words]
-        if failures:
-            raise raising("; ".join(failures))
+        if message := _failure([words for _, words in said]):
+            raise raising(message) from cause
         return [item for item, _ in said]
+
+    def agree_each(self, action: Callable[[], T], raising: type[CheckpointError]) -> T:
+        """Run an action on every rank and return the own result, of any type.
+
+        Raises:
+            CheckpointError: as `agree` does.
+        """
+        results: list[T] = []
+        self.agree(lambda: results.append(action()), raising)
+        return results[0]
+
+
+def _failure(said: Sequence[str]) -> str:
+    """Return what the ranks say that failed, once where all say the same; empty where none does."""
+    if len(set(said)) == 1:
+        return said[0]
+    return "; ".join(f"rank {rank}: {words}" for rank, words in enumerate(said) if words)

@@ -36,8 +36,8 @@ def restore(ranks: Ranks, folder: Path, parts: Parts, expected: Expected, *, for
         RestoreError: it differs from the run, or is damaged; raised on every rank, before anything
             was changed.
     """
-    manifest = _read_manifest(folder)
-    notes = _refuse_differences(folder, manifest, expected)
+    manifest = ranks.agree_each(lambda: _read_manifest(folder), RestoreError)
+    notes = ranks.agree_each(lambda: _refuse_differences(folder, manifest, expected), RestoreError)
     ranks.agree(lambda: refuse_damage(folder, manifest, manifest.files, ranks), RestoreError)
     ranks.agree(lambda: _refuse_misfit(folder, manifest, parts), RestoreError)
     loaded = ranks.agree(lambda: _load(folder, manifest, parts, ranks, fork), RestoreError)

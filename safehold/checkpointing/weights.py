@@ -37,9 +37,9 @@ def load_weights(ranks: Ranks, folder: Path, network: nn.Module, expected: Expec
     Raises:
         RestoreError: they differ, or the weights are damaged; raised on every rank, before anything was changed.
     """
-    manifest = _read_manifest(folder)
+    manifest = ranks.agree_each(lambda: _read_manifest(folder), RestoreError)
     saved = manifest.components["model"]
-    _refuse_differences(folder, manifest, expected)
+    ranks.agree(lambda: _refuse_differences(folder, manifest, expected), RestoreError)
     entries = [entry for entry in manifest.files if entry.path in saved.files]
     ranks.agree(lambda: refuse_damage(folder, manifest, entries, ranks), RestoreError)
     ranks.agree(lambda: _refuse_misfit(folder, saved, network), RestoreError)

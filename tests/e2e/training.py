@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import psutil
+from django.db import connection, transaction
 
 from controlplane.common.models import Role, User
 from runs import states
@@ -86,6 +87,12 @@ class Training:
     ) -> list[tuple[int, float]]:
         """Return every stored point of a name, in chunks and batches, doubled ones doubled."""
         attempt = attempt or self.attempt
+        with transaction.atomic(), connection.cursor() as cursor:
+            # Compaction may move points between the two reads.
+            cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+            return self._stored(attempt, name)
+
+    def _stored(self, attempt: Attempt, name: str) -> list[tuple[int, float]]:
         chunks = MetricChunk.objects.filter(series__attempt=attempt, series__name=name)
         parts = [codec.unpack(chunk.raw).points for chunk in chunks]
         for stored in tail.read([attempt.pk]):

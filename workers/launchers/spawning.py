@@ -1,6 +1,7 @@
 """Starting the process wrapper of a local attempt, detached from the worker that does it."""
 
 import json
+import os
 import subprocess
 import sys
 import threading
@@ -14,6 +15,8 @@ from workers.launchers.local_environment import environment_of
 # Starting Python and importing the wrapper, on a machine that does much else.
 START_SECONDS = 30.0
 _POLL_SECONDS = 0.02
+# A training takes every processor that it finds; the service beside it must still answer.
+NICENESS = 5
 
 
 def spawn(
@@ -41,6 +44,7 @@ def spawn(
             cwd=folder.path, env=environment_of(folder.path, spec, gpus),
             start_new_session=True, pass_fds=[lock],
         )  # fmt: skip
+    os.setpriority(os.PRIO_PROCESS, process.pid, NICENESS)  # before it starts its ranks
     # Reaps it while this worker lives; afterwards whoever adopts orphans does.
     threading.Thread(target=process.wait, name=f"reap-{spec.name}", daemon=True).start()
     _await_wrapper(folder, process)

@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
+from workers.launchers.spawning import NICENESS
+
 Json = dict[str, Any]
 
 
@@ -145,6 +147,8 @@ class ProcessRuntime:
                 stdout=output, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, cwd=directory,
                 start_new_session=True,
             )  # fmt: skip
+        # Pods of a real cluster have processors of their own.
+        os.setpriority(os.PRIO_PROCESS, self._processes[uid].pid, NICENESS)
 
     def _mounts(self, pod: Json, directory: Path) -> dict[str, str]:
         volumes = {volume["name"]: volume for volume in pod["spec"].get("volumes") or []}

@@ -30,6 +30,10 @@ def main(folder: Path) -> None:
 
     told["failed"] = save_while_rank_2_fails(training, rank)
     told["registered"] = training.host.states
+    told["unseen"] = [
+        start_where_rank_1_sees_nothing(folder, rank, start)
+        for start in ("resume_from", "weights_from")
+    ]
     told["refused"] = resume_while_a_file_is_damaged(folder, rank)
     (folder / f"told-{rank}.json").write_text(json.dumps(told))
     distributed.barrier()
@@ -49,6 +53,15 @@ def save_while_rank_2_fails(training: Training, rank: int) -> str:
         return str(error)
     finally:
         writer.staging.write_file = write_file
+    return ""
+
+
+def start_where_rank_1_sees_nothing(folder: Path, rank: int, start: str) -> str:
+    place = folder / "not-mounted" if rank == 1 else step_folder(folder, 5)
+    try:
+        Training(folder, attempt="5", **{start: place}).checkpointer.restore_or_start()
+    except RestoreError as error:
+        return str(error)
     return ""
 
 

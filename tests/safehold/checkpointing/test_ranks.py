@@ -55,6 +55,13 @@ def test_error_on_one_rank_is_raised_on_all_and_told_once(told, folder):
     assert sorted(name for name in names if not staging.is_garbage(name)) == ["step-5"]
 
 
+def test_a_checkpoint_that_one_rank_cannot_see_stops_all(told):
+    for said in zip(*(item["unseen"] for item in told), strict=True):
+        assert len(set(said)) == 1
+        assert said[0].startswith("rank 1: ")
+        assert "not-mounted" in said[0]
+
+
 def test_damage_that_one_rank_finds_stops_all(told):
     assert len({item["refused"] for item in told}) == 1
     assert "rng-00003.json" in told[0]["refused"]

@@ -19,7 +19,7 @@ from tests.live_service import free_port
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.e2e
-ROOT = Path(__file__).resolve().parents[3]
+ROOT = Path(__file__).resolve().parents[2]
 
 
 class Up:
