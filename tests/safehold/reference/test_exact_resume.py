@@ -80,7 +80,11 @@ def test_killed_at_a_random_step_and_resumed(prepared, whole, tmp_path):
     second = Launched(tmp_path, config, attempt=2, resume_from=sound[newest])
     assert second.wait() == 0, second.output.read_text()
     assert told(second) == {step: values for step, values in whole.items() if step > newest}
-    assert all(whole[step] == values for step, values in told(first).items())
+    before = told(first)
+    last, values = before.popitem()
+    assert before == {step: whole[step] for step in before}
+    # The kill may come between the records of one step.
+    assert values.items() <= whole[last].items()
 
 
 def kill_ranks(launched) -> None:
