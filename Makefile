@@ -34,13 +34,13 @@ check: .venv/.dev
 	$(LINT_ENV) $(BIN)/python manage.py catalogue --check
 	$(DEPLOY_ENV) $(BIN)/python manage.py check --deploy --fail-level WARNING
 
-# More processes than a small machine has cores: many tests wait more than they reckon.
+# Two processes: a machine with more cores still has time limits that such tests must meet.
 quick: .venv/.dev .venv/.assets
 	$(PYTEST) -n 2 --dist worksteal -m "not e2e and not gpu and not cluster"
 
 # Each process has a service of its own, which the tests of a file share; slow files come first.
 e2e: .venv/.dev .venv/.assets chromium
-	$(PYTEST) -n 3 --dist loadfile --no-loadscope-reorder -m "e2e and not gpu and not cluster" tests/e2e
+	$(PYTEST) -n 2 --dist loadfile --no-loadscope-reorder -m "e2e and not gpu and not cluster" tests/e2e
 
 chromium:
 	@command -v chromium >/dev/null && exit 0; \
