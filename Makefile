@@ -34,7 +34,7 @@ check: .venv/.dev
 	$(LINT_ENV) $(BIN)/python manage.py catalogue --check
 	$(DEPLOY_ENV) $(BIN)/python manage.py check --deploy --fail-level WARNING
 
-# Two processes: a machine with more cores still has time limits that such tests must meet.
+# Two processes, as many as a small machine has cores: some tests hold promises about time.
 quick: .venv/.dev .venv/.assets
 	$(PYTEST) -n 2 --dist worksteal -m "not e2e and not gpu and not cluster"
 
