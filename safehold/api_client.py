@@ -90,9 +90,7 @@ class ApiClient:
 
     def get(self, path: str, /, **params: Any) -> dict[str, Any]:
         """Return the object at a path, `runs/3/events` for instance; parameters of None are left out."""
-        return self._call(
-            "GET", path, params={key: value for key, value in params.items() if value is not None}
-        )
+        return self._call("GET", path, params=_given(params))
 
     def page(self, kind: str, /, **filters: Any) -> dict[str, Any]:
         """Return one page of a list: `items`, and `next`, the cursor of the page after it."""
@@ -143,9 +141,8 @@ class ApiClient:
         Raises:
             ApiError: The service refused, or did not answer.
         """
-        known = {key: value for key, value in params.items() if value is not None}
         try:
-            with self._http.stream("GET", path, params=known) as response:
+            with self._http.stream("GET", path, params=_given(params)) as response:
                 if not response.is_success:
                     response.read()
                     raise refusal_of(response)
@@ -181,8 +178,7 @@ class ApiClient:
 
     def remove(self, path: str, /, **params: Any) -> dict[str, Any]:
         """Remove the object at a path; parameters of None are left out."""
-        known = {key: value for key, value in params.items() if value is not None}
-        return self._call("DELETE", path, params=known)
+        return self._call("DELETE", path, params=_given(params))
 
     def change(
         self, kind: str, number: int | str, body: Mapping[str, Any], *, version: str = ""
@@ -211,6 +207,10 @@ class ApiClient:
     def _unanswered(self, error: Exception) -> ApiError:
         why = str(error).rstrip(".") or type(error).__name__
         return ApiError(f"{self.url} does not answer: {why}. Is the service up (`safehold up`)?")
+
+
+def _given(params: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in params.items() if value is not None}
 
 
 def _object(response: httpx.Response) -> dict[str, Any]:

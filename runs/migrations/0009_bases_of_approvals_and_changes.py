@@ -4,8 +4,9 @@ import django.contrib.postgres.indexes
 from django.conf import settings
 from django.db import migrations, models
 
-# An approval keeps the base that it was asked for with, and no attempt takes other weights than the approved ones.
-GUARD = """
+# With the parts filled in, an approval keeps the base that it was asked for with, and no attempt takes other weights than
+# the approved ones; with none of them they are the functions of 0004.
+FUNCTIONS = """
 CREATE OR REPLACE FUNCTION runs_approval_is_kept() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
   config runs_config%ROWTYPE;
@@ -27,9 +28,8 @@ BEGIN
   END IF;
   IF OLD.state IN ('rejected', 'withdrawn')
      OR OLD.state = 'approved' AND NEW.state <> 'withdrawn'
-     OR (NEW.id, NEW.config_id, NEW.hash, NEW.base_checkpoint, NEW.requested_by_id, NEW.requested_at, NEW.note)
-        IS DISTINCT FROM
-        (OLD.id, OLD.config_id, OLD.hash, OLD.base_checkpoint, OLD.requested_by_id, OLD.requested_at, OLD.note) THEN
+     OR (NEW.id, NEW.config_id, NEW.hash, {new_base}NEW.requested_by_id, NEW.requested_at, NEW.note) IS DISTINCT FROM
+        (OLD.id, OLD.config_id, OLD.hash, {old_base}OLD.requested_by_id, OLD.requested_at, OLD.note) THEN
     RAISE EXCEPTION 'Approval % is decided, or of another request: UPDATE refused.', OLD.id
       USING ERRCODE = 'check_violation';
   END IF;
@@ -52,68 +52,23 @@ BEGIN
   SELECT c.* INTO config FROM runs_config c JOIN runs_run r ON r.config_id = c.id WHERE r.id = NEW.run_id;
   IF 'production' IN (config.kind, config.document ->> 'kind') AND (config.frozen_at IS NULL OR NOT EXISTS (
        SELECT 1 FROM runs_approval a
-       WHERE a.config_id = config.id AND a.state = 'approved' AND a.hash = config.hash
+       WHERE a.config_id = config.id AND a.state = 'approved' AND a.hash = config.hash{same_base})) THEN
+    RAISE EXCEPTION 'Config % is for production and not approved{or_other}: no attempt.', config.id
+      USING ERRCODE = 'check_violation';
+  END IF;
+  RETURN NEW;
+END $$;
+"""
+SAME_BASE = """
          AND (NEW.start_checkpoint ->> 'takes' IS DISTINCT FROM 'weights'
-              OR (NEW.start_checkpoint ->> 'id')::bigint IS NOT DISTINCT FROM a.base_checkpoint))) THEN
-    RAISE EXCEPTION 'Config % is for production and not approved, or not with these weights: no attempt.', config.id
-      USING ERRCODE = 'check_violation';
-  END IF;
-  RETURN NEW;
-END $$;
-"""
-WITHOUT_BASE = """
-CREATE OR REPLACE FUNCTION runs_approval_is_kept() RETURNS trigger LANGUAGE plpgsql AS $$
-DECLARE
-  config runs_config%ROWTYPE;
-BEGIN
-  IF TG_OP = 'TRUNCATE' THEN
-    IF current_setting('safehold.allow_truncate', true) IS DISTINCT FROM 'on' THEN
-      RAISE EXCEPTION 'Approvals are kept: TRUNCATE refused.' USING ERRCODE = 'check_violation';
-    END IF;
-    RETURN NULL;
-  END IF;
-  IF TG_OP = 'DELETE' THEN
-    RAISE EXCEPTION 'Approvals are kept: DELETE refused.' USING ERRCODE = 'check_violation';
-  END IF;
-  IF TG_OP = 'INSERT' THEN
-    IF NEW.state <> 'requested' OR NEW.decided_by_id IS NOT NULL THEN
-      RAISE EXCEPTION 'An approval begins as a request.' USING ERRCODE = 'check_violation';
-    END IF;
-    RETURN NEW;
-  END IF;
-  IF OLD.state IN ('rejected', 'withdrawn')
-     OR OLD.state = 'approved' AND NEW.state <> 'withdrawn'
-     OR (NEW.id, NEW.config_id, NEW.hash, NEW.requested_by_id, NEW.requested_at, NEW.note) IS DISTINCT FROM
-        (OLD.id, OLD.config_id, OLD.hash, OLD.requested_by_id, OLD.requested_at, OLD.note) THEN
-    RAISE EXCEPTION 'Approval % is decided, or of another request: UPDATE refused.', OLD.id
-      USING ERRCODE = 'check_violation';
-  END IF;
-  IF NEW.state = 'approved' THEN
-    SELECT * INTO config FROM runs_config WHERE id = NEW.config_id;
-    IF NEW.decided_by_id IS NULL OR NEW.decided_by_id IN (NEW.requested_by_id, config.created_by_id) THEN
-      RAISE EXCEPTION 'Config % must be approved by a second person.', config.id USING ERRCODE = 'check_violation';
-    END IF;
-    IF config.frozen_at IS NULL OR NEW.hash IS DISTINCT FROM config.hash THEN
-      RAISE EXCEPTION 'Config % is not frozen under the digest that was shown.', config.id
-        USING ERRCODE = 'check_violation';
-    END IF;
-  END IF;
-  RETURN NEW;
-END $$;
-CREATE OR REPLACE FUNCTION runs_attempt_is_approved() RETURNS trigger LANGUAGE plpgsql AS $$
-DECLARE
-  config runs_config%ROWTYPE;
-BEGIN
-  SELECT c.* INTO config FROM runs_config c JOIN runs_run r ON r.config_id = c.id WHERE r.id = NEW.run_id;
-  IF 'production' IN (config.kind, config.document ->> 'kind') AND (config.frozen_at IS NULL OR NOT EXISTS (
-       SELECT 1 FROM runs_approval a
-       WHERE a.config_id = config.id AND a.state = 'approved' AND a.hash = config.hash)) THEN
-    RAISE EXCEPTION 'Config % is for production and not approved: no attempt.', config.id
-      USING ERRCODE = 'check_violation';
-  END IF;
-  RETURN NEW;
-END $$;
-"""
+              OR (NEW.start_checkpoint ->> 'id')::bigint IS NOT DISTINCT FROM a.base_checkpoint)"""
+WITH_BASE = FUNCTIONS.format(
+    new_base="NEW.base_checkpoint, ",
+    old_base="OLD.base_checkpoint, ",
+    same_base=SAME_BASE,
+    or_other=", or not with these weights",
+)
+WITHOUT_BASE = FUNCTIONS.format(new_base="", old_base="", same_base="", or_other="")
 
 
 class Migration(migrations.Migration):
@@ -145,5 +100,5 @@ class Migration(migrations.Migration):
                 fields=["start_checkpoint"], name="run_by_start", opclasses=["jsonb_path_ops"]
             ),
         ),
-        migrations.RunSQL(GUARD, WITHOUT_BASE),
+        migrations.RunSQL(WITH_BASE, WITHOUT_BASE),
     ]

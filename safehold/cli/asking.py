@@ -1,4 +1,4 @@
-"""Asking before something is gone for good."""
+"""What a person says before an act that cannot be taken back: yes, and which version was read."""
 
 import sys
 from typing import Annotated

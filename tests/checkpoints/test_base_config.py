@@ -7,25 +7,15 @@ import pytest
 from django.conf import settings
 
 from checkpoints.models import Checkpoint
-from controlplane.common.models import Project, Role, User
+from controlplane.common.models import Project, User
 from runs import config_starts
 from runs.models import Card, Config
 from tests.checkpoints.makers import make_checkpoint
-from tests.factories import make_config, make_project, make_run, make_user
+from tests.factories import make_config, make_run
 from tests.runs.planned import make_card
 from tests.safehold.documents import make_document
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def project() -> Project:
-    return make_project()
-
-
-@pytest.fixture
-def user(project: Project) -> User:
-    return make_user(Role.OPERATOR, project)
 
 
 def config_of(project: Project, user: User, **changes: Any) -> Config:

@@ -16,28 +16,18 @@ from checkpoints.recovery import facts_of
 from checkpoints.selectors.lineage import Lineage, lineage_of
 from checkpoints.selectors.resume import NoRecoveryPoint
 from controlplane.common.errors import Conflict, Invalid, NotFound
-from controlplane.common.models import Project, Role, User
+from controlplane.common.models import Project, User
 from runs import run_forecast
 from runs.models import Attempt, Card, Config, Event, Run
 from runs.services import attempts, bases, cards, runs
 from tests.checkpoints.makers import end, make_checkpoint, save, verify
-from tests.factories import make_attempt, make_config, make_project, make_run, make_user
+from tests.factories import make_attempt, make_config, make_run
 from tests.runs.api.callers import Api
 from tests.runs.planned import AGREED, make_card
 from workers import specs
 
 pytestmark = pytest.mark.django_db
 DOCUMENT = {"schema_version": 1, "name": "c", "train": {"steps": 50}, "network": AGREED["network"]}
-
-
-@pytest.fixture
-def project() -> Project:
-    return make_project()
-
-
-@pytest.fixture
-def user(project: Project) -> User:
-    return make_user(Role.OPERATOR, project)
 
 
 @pytest.fixture

@@ -21,16 +21,6 @@ DOCUMENT = {"schema_version": 1, "name": "c", "train": {"steps": 9}, "network": 
 
 
 @pytest.fixture
-def project() -> Project:
-    return make_project()
-
-
-@pytest.fixture
-def user(project: Project) -> User:
-    return make_user(Role.OPERATOR, project)
-
-
-@pytest.fixture
 def client(user: User) -> Client:
     signed_in = Client()
     signed_in.force_login(user)
