@@ -11,6 +11,7 @@ from safehold.rulebook.situation import Situation
 # One value moves another span (the minimum follows the peak), so a second pass is needed, and never a fifth.
 _PASSES = 4
 
+# Inside the spans of CONF-5 for a small network; `within` moves them for another size or length.
 _FINE_TUNE = {"betas": [0.9, 0.999], "weight_decay": 0.1}
 _OF_STAGE: Mapping[str, Mapping[str, Any]] = {
     "pretrain": {"lr": 3e-4, "min_lr": 3e-5, "warmup_steps": 40, "betas": [0.9, 0.95]},
