@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -36,17 +37,30 @@ class Batch:
 
 
 class Loader:
-    """Batches from the sampler's position on, without end."""
+    """Batches from the sampler's position on, without end.
 
-    def __init__(self, data: Packed, sampler: Sampler, device: torch.device) -> None:
+    Args:
+        data: What is trained on.
+        sampler: Says what comes next, for this rank.
+        device: Where the tokens go.
+        pace_seconds: Between two batches at least; 0: as fast as they are taken.
+    """
+
+    def __init__(
+        self, data: Packed, sampler: Sampler, device: torch.device, pace_seconds: float = 0.0
+    ) -> None:
         self._data, self._sampler, self._device = data, sampler, device
+        self._pace_seconds = pace_seconds
 
     def __iter__(self) -> Iterator[Batch]:
+        due = 0.0
         for share in self._sampler:
             micro = tuple(
                 torch.from_numpy(self._data.sequences(numbers)).to(self._device)
                 for numbers in share.mine
             )
+            time.sleep(max(0.0, due - time.monotonic()))
+            due = time.monotonic() + self._pace_seconds
             yield Batch(share.ids.tolist(), micro, len(share.ids) * self._data.length)
 
 

@@ -6,9 +6,10 @@ training script.
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -34,20 +35,35 @@ logger = logging.getLogger(__name__)
 _PRECISIONS = {"bf16": torch.bfloat16, "fp16": torch.float16}
 
 
-def main() -> None:
-    """Train as the config says, from the checkpoint that the launcher names, if any."""
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Train as the config says, from the checkpoint that the launcher names, if any.
+
+    Args:
+        arguments: Of the command line; None: of this process.
+    """
+    options = _parser().parse_args(arguments)
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(name)s %(message)s")
     with started() as processes:
         run = safehold.init()
-        Trainer(run, processes).train()
+        Trainer(run, processes, options.pace).train()
         run.finish()
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m safehold.reference.train", description=__doc__)
+    parser.add_argument(
+        "--pace", type=float, default=0.0, metavar="SECONDS",
+        help="begin no step sooner than this after the last, and leave the machine to others",
+    )  # fmt: skip
+    return parser
 
 
 class Trainer:
     """One training: its parts, and the step."""
 
-    def __init__(self, run: Run, processes: Processes) -> None:
+    def __init__(self, run: Run, processes: Processes, pace_seconds: float = 0.0) -> None:
         self._run, self._processes = run, processes
+        self._pace_seconds = pace_seconds
         self._config: Mapping[str, Any] = run.config
         train = self._config["train"]
         refuse_what_is_not_here(self._config)
@@ -76,7 +92,7 @@ class Trainer:
         start = self._checkpointer.restore_or_start()
         self._tell(start)
         settle_buckets(self._network, self._throw_away_loss)
-        loader = Loader(self._data, self._sampler, self._processes.device)
+        loader = Loader(self._data, self._sampler, self._processes.device, self._pace_seconds)
         settings = self._config["train"]
         tokens = start.tokens
         for step, batch in self._run.steps(loader, start=start, stop=int(settings["steps"])):

@@ -15,7 +15,7 @@ from runs.services import runs
 from safehold.config import config_hash
 from tests.cluster.ground import Ground, shared_folder
 from tests.factories import make_config, make_project, make_run, make_user
-from tests.safehold.reference.launching import tiny_config, tiny_data
+from tests.safehold.reference.launching import paced, tiny_config, tiny_data
 from tests.waiting import wait_until
 
 # Starting two interpreters that load torch, on a machine that does much else.
@@ -115,7 +115,7 @@ def document(
     """Return a config of the reference trainer, one device a pod."""
     folder = shared_folder(ground.service) / "shared"
     prepared = tiny_data(folder / "data")
-    config = tiny_config(prepared, folder / "checkpoints", train={"steps": steps})
+    config = tiny_config(prepared, folder / "checkpoints", train={"steps": steps}, code=paced())
     config["checkpoint"] |= {"anchor_every_steps": 100_000, "snapshot_every_steps": 0}
     config["compute"] = {"launcher": ground.cluster.launcher, "devices": devices, "nodes": nodes}
     config["kubernetes"] = {"shared_memory": "", "cpu": "100m"} | ground.kubernetes | kubernetes

@@ -12,6 +12,7 @@ from runs.models import Run
 from safehold.config import parse, to_toml
 from tests.e2e.browsing import Person, signed_in
 from tests.live_service import LiveService
+from tests.safehold.reference.launching import paced
 
 pytestmark = [pytest.mark.e2e, pytest.mark.slow, pytest.mark.timeout(420)]
 # A trainer imports torch in two processes on two shared cores before its first step.
@@ -29,6 +30,7 @@ def toml(live_service: LiveService, tmp_path: Path) -> str:
     document = demo_config(prepared, root=live_service.home / "checkpoints", steps=4000)
     document["network"] |= {"layers": 2, "hidden": 64}
     document["checkpoint"] |= {"anchor_every_steps": 50, "snapshot_every_steps": 0}
+    document["code"] = paced()
     return to_toml(parse(document))
 
 

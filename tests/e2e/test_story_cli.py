@@ -15,6 +15,7 @@ import pytest
 
 from safehold.config import parse, to_toml
 from tests.live_service import LiveService
+from tests.safehold.reference.launching import paced
 
 pytestmark = [pytest.mark.e2e, pytest.mark.slow, pytest.mark.timeout(420)]
 
@@ -76,6 +77,7 @@ def config_file(live_service: LiveService, tmp_path: Path) -> Path:
     document = demo_config(prepared, root=live_service.home / "checkpoints", steps=4000)
     document["network"] |= {"layers": 2, "hidden": 64}
     document["checkpoint"] |= {"anchor_every_steps": 50, "snapshot_every_steps": 0}
+    document["code"] = paced()
     path = tmp_path / "run.toml"
     path.write_text(to_toml(parse(document)))
     return path

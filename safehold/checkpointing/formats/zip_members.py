@@ -19,7 +19,7 @@ def open_archive(view: Bytes) -> zipfile.ZipFile:
     """
     try:
         return zipfile.ZipFile(_Window(view))
-    except (zipfile.BadZipFile, OSError, ValueError) as error:
+    except (zipfile.BadZipFile, NotImplementedError, OSError, ValueError, struct.error) as error:
         raise FormatError(
             f"it is no readable zip archive ({error}): cut short or damaged"
         ) from error
@@ -47,9 +47,10 @@ def bytes_of(view: Bytes, info: zipfile.ZipInfo) -> bytes:
 def place_of(view: Bytes, info: zipfile.ZipInfo) -> tuple[int, int]:
     """Return where a member's bytes lie; the local header repeats name and extra field."""
     at = info.header_offset
-    if at < 0 or bytes(view[at : at + 4]) != b"PK\x03\x04":
+    header = bytes(view[at : at + 30]) if at >= 0 else b""
+    if len(header) < 30 or not header.startswith(b"PK\x03\x04"):
         raise FormatError(f"its member {info.filename!r} does not begin where the index says")
-    name_length, extra_length = struct.unpack("<HH", view[at + 26 : at + 30])
+    name_length, extra_length = struct.unpack("<HH", header[26:])
     start = at + 30 + name_length + extra_length
     if start + info.file_size > len(view):
         raise FormatError(f"its member {info.filename!r} ends beyond the file")

@@ -1,7 +1,6 @@
-"""What four ranks do in `test_ranks.py`; started once per rank: `four_ranks.py FOLDER`."""
+"""What four ranks do in `test_ranks.py`, all at once."""
 
 import json
-import sys
 from pathlib import Path
 
 import torch
@@ -76,7 +75,3 @@ def resume_while_a_file_is_damaged(folder: Path, rank: int) -> str:
     except RestoreError as error:
         return str(error)
     return ""
-
-
-if __name__ == "__main__":
-    main(Path(sys.argv[1]))

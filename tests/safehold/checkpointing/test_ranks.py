@@ -2,35 +2,22 @@
 
 import json
 import os
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 
 from safehold.checkpointing import staging
 from safehold.checkpointing.verification import verify
+from tests.safehold.checkpointing import four_ranks
 from tests.safehold.checkpointing.training import Training, step_folder
-
-ROOT = Path(__file__).parents[3]
+from tests.safehold.ranks import Ranks
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("ranks")
-    done = subprocess.run(
-        [
-            *(sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", "4"),
-            *("--rdzv-backend", "c10d", "--rdzv-endpoint", "127.0.0.1:0"),
-            *("-m", "tests.safehold.checkpointing.four_ranks", str(folder)),
-        ],
-        env={**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)},
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
-    assert done.returncode == 0, done.stderr
+    output = folder / "output.txt"
+    ranks = Ranks(four_ranks.main, folder, num=4, env=os.environ, output=output)
+    assert ranks.wait(120) == [0, 0, 0, 0], output.read_text()
     return folder
 
 

@@ -1,11 +1,9 @@
-"""Start the reference trainer as a launcher does: torchrun, a config file, an attempt's folder."""
+"""Start the reference trainer as a launcher does: a config file, an attempt's folder, ranks."""
 
 from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -13,6 +11,7 @@ from typing import Any
 from safehold.reference.config import demo_config
 from safehold.reference.corpus import Prepared, prepare
 from safehold.reference.sources import Text
+from tests.safehold.ranks import Ranks
 from tests.waiting import wait_until
 
 
@@ -26,6 +25,11 @@ def tiny_texts() -> Iterable[Text]:
 
 def tiny_data(folder: Path) -> Prepared:
     return prepare(folder, source=tiny_texts())
+
+
+def paced(seconds: float = 0.02) -> dict[str, list[str]]:
+    """Return a `[code]` whose steps leave the machine to others, for trainings that are stopped anyway."""
+    return {"command": ["-m", "safehold.reference.train", "--pace", str(seconds)]}
 
 
 def tiny_config(prepared: Prepared, root: Path, **changes: dict[str, Any]) -> dict[str, Any]:
@@ -51,6 +55,8 @@ class Launched:
         attempt: int = 1,
         resume_from: Path | None = None,
     ) -> None:
+        from safehold.reference import train  # torch is not for those who only want a config
+
         self.folder = folder / f"attempt-{attempt}"
         self.folder.mkdir(parents=True)
         (self.folder / "config.json").write_text(json.dumps(config))
@@ -59,7 +65,6 @@ class Launched:
             **{
                 name: value for name, value in os.environ.items() if not name.startswith("SAFEHOLD")
             },
-            "OMP_NUM_THREADS": "1",
             "SAFEHOLD_CONFIG": str(self.folder / "config.json"),
             "SAFEHOLD_DIR": str(self.folder),
             "SAFEHOLD_RUN_ID": "7",
@@ -68,36 +73,15 @@ class Launched:
         }
         if resume_from is not None:
             environment["SAFEHOLD_RESUME_FROM"] = str(resume_from)
-        command = [
-            sys.executable,
-            "-m",
-            "torch.distributed.run",
-            "--nproc-per-node",
-            str(num_ranks),
-        ]
-        command += [
-            "--master-port",
-            "0",
-            "--rdzv-backend",
-            "c10d",
-            "--rdzv-endpoint",
-            "127.0.0.1:0",
-        ]
-        with self.output.open("wb") as output:
-            self.process = subprocess.Popen(
-                [*command, "-m", "safehold.reference.train"],
-                env=environment,
-                stdout=output,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-            )
+        self.ranks = Ranks(train.main, (), num=num_ranks, env=environment, output=self.output)
 
-    def wait(self) -> int:
-        return self.process.wait(timeout=300)
+    def wait(self) -> None:
+        """Wait for the end of all ranks, which must be a good one."""
+        assert set(self.ranks.wait()) == {0}, self.output.read_text()
 
     def wait_for(self, condition: Any) -> None:
         """Wait until something holds, or the training ends."""
-        wait_until(lambda: condition() or self.process.poll() is not None, timeout=120)
+        wait_until(lambda: condition() or not self.ranks.are_running, timeout=120)
 
 
 def checkpoints(config: dict[str, Any], attempt: int = 1) -> dict[int, Path]:

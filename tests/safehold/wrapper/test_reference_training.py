@@ -21,7 +21,7 @@ pytestmark = pytest.mark.slow
 
 
 def start(
-    folder: Path, config: dict[str, Any], server: IngestServer, **more: str
+    folder: Path, config: dict[str, Any], server: IngestServer, *arguments: str, **more: str
 ) -> subprocess.Popen[bytes]:
     folder.mkdir()
     (folder / "config.json").write_text(json.dumps(config))
@@ -35,7 +35,7 @@ def start(
     }
     command = [sys.executable, "-m", "safehold.wrapper", "--dir", str(folder), "--nproc", "2"]
     return subprocess.Popen(
-        [*command, "--", sys.executable, "-m", "safehold.reference.train"],
+        [*command, "--", sys.executable, "-m", "safehold.reference.train", *arguments],
         env=os.environ | environ | more,
         stdout=subprocess.DEVNULL,
         start_new_session=True,
@@ -49,7 +49,7 @@ def test_a_training_is_paused_stopped_and_resumed_without_a_gap(
 
     changes = {"train": {"steps": 300}, "checkpoint": {"anchor_every_steps": 1000}}
     config = tiny_config(tiny_data(tmp_path / "data"), tmp_path / "checkpoints", **changes)
-    first = start(tmp_path / "a1", config, server, SAFEHOLD_ATTEMPT="1")
+    first = start(tmp_path / "a1", config, server, "--pace", "0.04", SAFEHOLD_ATTEMPT="1")
     try:
         for number, kind in enumerate(["save", "pause", "resume"], start=1):
             wait_until(lambda: server.held.heartbeats[-1:] and len(server.values("lr")) > 3, 120)
