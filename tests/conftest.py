@@ -16,6 +16,7 @@ import hypothesis  # noqa: E402
 import pytest  # noqa: E402
 from django.conf import settings  # noqa: E402
 from django.contrib.auth.hashers import Argon2PasswordHasher  # noqa: E402
+from playwright.sync_api import expect  # noqa: E402
 from pytest_django import DjangoDbBlocker  # noqa: E402
 
 from controlplane.service.valkey import Valkey  # noqa: E402
@@ -127,6 +128,7 @@ def browser_type_launch_args(browser_type_launch_args: dict[str, Any]) -> dict[s
     Playwright keeps an event loop in this thread from here on, in which Django would refuse the ORM.
     """
     os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
+    expect.set_options(timeout=15_000)  # trainings of other tests share the machine
     switches = ["--disable-background-networking", "--disable-component-update", "--no-first-run"]
     switches += ["--disable-sync", "--disable-default-apps", "--disable-dev-shm-usage"]
     if os.geteuid() == 0:

@@ -10,7 +10,7 @@ from tests.cluster.trainings import document, fork, launch
 from tests.waiting import wait_until
 from workers.kube.errors import KubeError
 
-STEPS = 240
+STEPS = 120
 
 
 class ClusterStories:
@@ -51,7 +51,7 @@ class ClusterStories:
         assert straight.losses() == together
 
     def test_a_fork_goes_on_from_the_checkpoint_of_another_run(self, ground: Ground):
-        first = launch(ground, document(ground, 100_000))
+        first = launch(ground, document(ground, 100_000, devices=1, nodes=1))
         first.wait_points(5)
         first.stop()
         saved = first.wait_checkpoint()

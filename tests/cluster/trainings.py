@@ -115,7 +115,7 @@ def document(
     """Return a config of the reference trainer, one device a pod."""
     folder = shared_folder(ground.service) / "shared"
     prepared = tiny_data(folder / "data")
-    config = tiny_config(prepared, folder / "checkpoints", train={"steps": steps}, code=paced())
+    config = tiny_config(prepared, folder / "checkpoints", train={"steps": steps}, code=paced(0.05))
     config["checkpoint"] |= {"anchor_every_steps": 100_000, "snapshot_every_steps": 0}
     config["compute"] = {"launcher": ground.cluster.launcher, "devices": devices, "nodes": nodes}
     config["kubernetes"] = {"shared_memory": "", "cpu": "100m"} | ground.kubernetes | kubernetes

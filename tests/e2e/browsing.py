@@ -7,6 +7,8 @@ from uuid import uuid4
 
 import httpx
 import numpy as np
+from django.conf import settings
+from django.test import Client
 from playwright.sync_api import Page, expect
 
 from controlplane.common.models import Project, Role, User
@@ -39,8 +41,8 @@ class Person:
         self.page.goto(self.service.url + path)
 
 
-def signed_in(page: Page, service: LiveService, role: Role = Role.OPERATOR) -> Person:
-    """Return a new member of a new project who has signed in through the page."""
+def newcomer(page: Page, service: LiveService, role: Role = Role.OPERATOR) -> Person:
+    """Return a new member of a new project, not signed in yet; what the browser complains about is kept."""
     project = make_project()
     user = make_user(role, project, password=PASSWORD)
     person = Person(page, service, user, project)
@@ -53,12 +55,27 @@ def signed_in(page: Page, service: LiveService, role: Role = Role.OPERATOR) -> P
             else None
         ),
     )
+    return person
+
+
+def signed_in(page: Page, service: LiveService, role: Role = Role.OPERATOR) -> Person:
+    """Return a newcomer whose browser has a session already; no page is open."""
+    person = newcomer(page, service, role)
+    client = Client()
+    client.force_login(person.user)
+    cookie = client.cookies[settings.SESSION_COOKIE_NAME]
+    page.context.add_cookies([{"name": cookie.key, "value": cookie.value, "url": service.url}])
+    return person
+
+
+def sign_in(person: Person) -> None:
+    """Sign in as people do."""
+    page = person.page
     person.open("/")
-    page.get_by_label("User name").fill(user.username)
+    page.get_by_label("User name").fill(person.user.username)
     page.get_by_label("Password").fill(PASSWORD)
     page.get_by_role("button", name="Sign in").click()
     expect(page.get_by_role("heading", name="Runs", exact=True)).to_be_visible()
-    return person
 
 
 def running(person: Person, name: str = "gpt-tiny", **changes: Any) -> "Sender":

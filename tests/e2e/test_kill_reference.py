@@ -14,7 +14,7 @@ from tests.safehold.reference.launching import paced, tiny_config, tiny_data
 from tests.waiting import wait_until
 
 pytestmark = [pytest.mark.e2e, pytest.mark.slow]
-SAVED_EVERY = 200
+SAVED_EVERY = 100
 
 
 def ranks_of(training: Training) -> dict[int, int]:
@@ -40,7 +40,7 @@ def losses(training: Training) -> dict[int, float]:
 def test_killed_rank_is_named_and_the_resume_is_exact(live_service: LiveService, tmp_path: Path):
     config = tiny_config(
         tiny_data(tmp_path / "data"), live_service.home / "checkpoints",
-        train={"steps": 30_000, "eval_every": 10_000}, compute={"devices": 2}, code=paced(),
+        train={"steps": 30_000, "eval_every": 10_000}, compute={"devices": 2}, code=paced(0.05),
         checkpoint={"anchor_every_steps": SAVED_EVERY, "snapshot_every_steps": 0},
     )  # fmt: skip
     training = launch(live_service, **config)

@@ -21,6 +21,7 @@ def person(page: Page, live_service_module: LiveService) -> Iterator[Person]:
 
 
 def test_the_chosen_theme_is_kept(person: Person) -> None:
+    person.open("/")
     person.page.get_by_role("button", name="Switch between light and dark").click()
     chosen = person.page.locator("html").get_attribute("data-bs-theme")
     person.open("/cards/")

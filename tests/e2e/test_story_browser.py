@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 from controlplane.common.models import Role
 from runs.models import Run
 from safehold.config import parse, to_toml
-from tests.e2e.browsing import Person, signed_in
+from tests.e2e.browsing import Person, newcomer, sign_in
 from tests.live_service import LiveService
 from tests.safehold.reference.launching import paced
 
@@ -29,13 +29,14 @@ def toml(live_service: LiveService, tmp_path: Path) -> str:
     prepared = prepare(tmp_path / "corpus", source=islice(texts(), 60))
     document = demo_config(prepared, root=live_service.home / "checkpoints", steps=4000)
     document["network"] |= {"layers": 2, "hidden": 64}
-    document["checkpoint"] |= {"anchor_every_steps": 50, "snapshot_every_steps": 0}
+    document["checkpoint"] |= {"anchor_every_steps": 20, "snapshot_every_steps": 0}
     document["code"] = paced()
     return to_toml(parse(document))
 
 
 def test_the_story_in_the_browser(page: Page, live_service: LiveService, toml: str) -> None:
-    person = signed_in(page, live_service, Role.OPERATOR)
+    person = newcomer(page, live_service, Role.OPERATOR)
+    sign_in(person)
     card_name = _write_a_card(person)
     _see_what_cannot_work_refused(person, toml)
     _keep_the_config(person, toml, card_name)

@@ -1,6 +1,6 @@
 """The story by the command line alone: card, config, preflight, launch, watch, stop, resume, verify, fork, lineage.
 
-Everything is real: web server, Celery worker, torchrun with two ranks, checkpoints on disk.
+Everything is real: web server, Celery worker, trainer, checkpoints on disk.
 """
 
 import json
@@ -74,9 +74,9 @@ def config_file(live_service: LiveService, tmp_path: Path) -> Path:
     from safehold.reference.sources import texts
 
     prepared = prepare(tmp_path / "corpus", source=islice(texts(), 60))
-    document = demo_config(prepared, root=live_service.home / "checkpoints", steps=4000)
+    document = demo_config(prepared, root=live_service.home / "checkpoints", steps=4000, devices=1)
     document["network"] |= {"layers": 2, "hidden": 64}
-    document["checkpoint"] |= {"anchor_every_steps": 50, "snapshot_every_steps": 0}
+    document["checkpoint"] |= {"anchor_every_steps": 20, "snapshot_every_steps": 0}
     document["code"] = paced()
     path = tmp_path / "run.toml"
     path.write_text(to_toml(parse(document)))
@@ -108,7 +108,7 @@ def test_the_story_by_the_command_line(safehold: Shell, config_file: Path, tmp_p
 
     run = safehold("run", "create", config["id"], "--launch")["id"]
     safehold(
-        "run", "wait", run, "--state", "failed,could_not_start", "--step", 60, "--timeout", 120
+        "run", "wait", run, "--state", "failed,could_not_start", "--step", 25, "--timeout", 120
     )
     assert safehold("run", "show", run)["state"] == "running"
 
@@ -120,7 +120,7 @@ def test_the_story_by_the_command_line(safehold: Shell, config_file: Path, tmp_p
 
     safehold("run", "resume", run)
     safehold(
-        "run", "wait", run, "--state", "failed", "--step", checkpoint["step"] + 20, "--timeout", 120
+        "run", "wait", run, "--state", "failed", "--step", checkpoint["step"] + 10, "--timeout", 120
     )
     resumed = safehold("run", "show", run)
     assert [one["number"] for one in resumed["attempts"]] == [2, 1]

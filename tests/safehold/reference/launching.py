@@ -27,7 +27,7 @@ def tiny_data(folder: Path) -> Prepared:
     return prepare(folder, source=tiny_texts())
 
 
-def paced(seconds: float = 0.02) -> dict[str, list[str]]:
+def paced(seconds: float = 0.1) -> dict[str, list[str]]:
     """Return a `[code]` whose steps leave the machine to others, for trainings that are stopped anyway."""
     return {"command": ["-m", "safehold.reference.train", "--pace", str(seconds)]}
 
