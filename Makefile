@@ -34,13 +34,13 @@ check: .venv/.dev
 	$(LINT_ENV) $(BIN)/python manage.py catalogue --check
 	$(DEPLOY_ENV) $(BIN)/python manage.py check --deploy --fail-level WARNING
 
-# Two processes, as many as a small machine has cores: some tests hold promises about time.
+# One process more than a small machine has cores: one goes through the slow files, which mostly wait.
 quick: .venv/.dev .venv/.assets
-	$(PYTEST) -n 2 --dist worksteal -m "not e2e and not gpu and not cluster"
+	$(PYTEST) -n 3 --dist worksteal -m "not e2e and not gpu and not cluster"
 
 # Each process has a service of its own, which the tests of a file share; slow files come first.
 e2e: .venv/.dev .venv/.assets chromium
-	$(PYTEST) -n 2 --dist loadfile --no-loadscope-reorder -m "e2e and not gpu and not cluster" tests/e2e
+	$(PYTEST) -n 3 --dist loadfile --no-loadscope-reorder -m "e2e and not gpu and not cluster" tests/e2e
 
 chromium:
 	@command -v chromium >/dev/null && exit 0; \

@@ -1,6 +1,6 @@
 """Which tests run: those with a costly marker only when asked for by an option, `-m` or by name.
 
-Files with slow tests come first, so that no process is left alone with one in the end.
+The slowest files come first, so that no process is left alone with one in the end.
 """
 
 from pathlib import Path
@@ -23,8 +23,14 @@ def add_options(parser: pytest.Parser) -> None:
         group.addoption(f"--{marker}", action="store_true", help=text)
 
 
+def seconds_of(item: pytest.Item) -> float:
+    """Return how long the file of a slow test takes, as its marker says; 0 for every other test."""
+    mark = item.get_closest_marker("slow")
+    return float(mark.args[0]) if mark else 0.0
+
+
 def choose(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Take out the costly tests that were not asked for, and put slow files first.
+    """Take out the costly tests that were not asked for, and put the slowest files first.
 
     Raises:
         UsageError: an end-to-end test lies where `make e2e` does not look.
@@ -35,8 +41,10 @@ def choose(config: pytest.Config, items: list[pytest.Item]) -> None:
         if one.get_closest_marker("e2e") and END_TO_END not in one.path.parents
     ]:
         raise pytest.UsageError(f"{lost[0]} is marked e2e: move it to tests/e2e.")
-    slow = {item.path for item in items if item.get_closest_marker("slow")}
-    items.sort(key=lambda item: item.path not in slow)
+    longest: dict[Path, float] = {}
+    for item in items:
+        longest[item.path] = max(longest.get(item.path, 0), seconds_of(item))
+    items.sort(key=lambda item: -longest[item.path])
     if config.option.markexpr:
         return
     is_named = any(argument.split("::")[0].endswith(".py") for argument in config.args)

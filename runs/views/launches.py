@@ -17,6 +17,7 @@ from runs.forms.launches import LaunchForm, launchers
 from runs.models import Config, PreflightReport, Run
 from runs.services import approvals, base_lines, changes, launch_bases, preflight, runs
 from runs.views.projects import current_project
+from safehold.planning.stages import defaults_of
 
 
 @require_http_methods(["GET", "POST"])
@@ -107,7 +108,7 @@ def _base_context(form: LaunchForm, chosen: Config) -> dict[str, Any]:
     if not form.is_bound:
         told = [text for field, text in found if field == "weights_from"]
     return {
-        "base": base, "base_now": asked or base, "base_faults": told, "card_faults": [text for field, text in found if field == "card"],
+        "base": base, "needs_base": chosen.card is not None and defaults_of(chosen.card.stage).needs_base, "base_now": asked or base, "base_faults": told, "card_faults": [text for field, text in found if field == "card"],
         "base_before": base_lines.before(config=chosen, parent=None),
         "change": changes.of_new_run(config=chosen, base=asked or base),
     }  # fmt: skip

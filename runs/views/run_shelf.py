@@ -37,7 +37,8 @@ def act_on_chosen(request: HttpRequest, act: str) -> HttpResponse:
     """Do one thing with every chosen run: all of them, or none where one refuses."""
     runs = _chosen(request)
     if act == "compare":
-        return redirect(f"{reverse('runs:compare')}?{urlencode([('run', run.pk) for run in runs])}")
+        oldest_first = urlencode([("run", run_id) for run_id in sorted(run.pk for run in runs)])
+        return redirect(f"{reverse('runs:compare')}?{oldest_first}")
     try:
         with transaction.atomic():
             _do(act, runs, request)

@@ -6,11 +6,17 @@ import typer
 
 from safehold.api_client import ApiClient
 from safehold.cli.configs import differences, print_changes
-from safehold.cli.output import AsJson, call, lines, pairs, table
+from safehold.cli.output import AsJson, CannotRun, call, lines, pairs, table
 from safehold.cli.paging import Cursor, Limit, call_page
 from safehold.cli.run_acts import Number, print_run
 from safehold.cli.waiting import until
 from safehold.cli.watching import Watch, again_and_again
+
+# What the service may say of a run, in the order of its life; `runs.states` has the same words.
+STATES = (
+    "draft", "queued", "starting", "running", "pausing", "paused", "stopping", "contact_lost", "finished",
+    "stopped", "failed", "taken_away", "could_not_start", "lost",
+)  # fmt: skip
 
 
 def logs(
@@ -58,9 +64,7 @@ def wait(
     as_json: AsJson = False,
 ) -> None:
     """Wait until a run is in a state or has reached a step; exit 2 when it does not in time."""
-    call(
-        as_json, lambda client: _wait(client, run, set(state.split(",")), step, timeout), print_run
-    )
+    call(as_json, lambda client: _wait(client, run, _states(state), step, timeout), print_run)
 
 
 def lineage(run: Number, as_json: AsJson = False) -> None:
@@ -89,6 +93,15 @@ def record(run: Number, as_json: AsJson = False) -> None:
 def export(run: Number, as_json: AsJson = False) -> None:
     """Print a run with its config and its timeline as one JSON object."""
     call(True, lambda client: _export(client, run), lambda _: None)
+
+
+def _states(words: str) -> set[str]:
+    asked = {word.strip() for word in words.split(",")}
+    if unknown := sorted(asked - set(STATES)):
+        raise CannotRun(
+            f"{unknown[0]!r} is no state of a run, it would never come. States: {', '.join(STATES)}."
+        )
+    return asked
 
 
 def _wait(

@@ -10,7 +10,7 @@ from runs.models import Config, Run
 from tests.checkpoints.base_cases import DOCUMENT, Cases, make_cases
 from tests.checkpoints.makers import make_checkpoint
 from tests.factories import make_config, make_run
-from tests.runs.planned import AGREED
+from tests.runs.planned import AGREED, make_card
 
 pytestmark = pytest.mark.django_db
 WAIVED = "The config of this test is a short one."
@@ -64,6 +64,15 @@ def test_it_names_the_base_of_the_card_and_offers_others(
     chosen = client.get(f"/checkpoints/choices/chosen/?base_checkpoint={base.pk}&weights_from=")
     for told in ("alpha", "step 900", 'data-state="verified"', f"/checkpoints/{base.pk}/"):
         assert told in chosen.content.decode()
+
+
+def test_without_a_base_it_says_whether_the_stage_needs_one(cases: Cases, client: Client) -> None:
+    for stage, told in (
+        ("sft", "goes on from a checkpoint: name one here, or on the card."),
+        ("pretrain", "Left empty, it begins with weights of its own"),
+    ):
+        card = make_card(cases.user, cases.project, stage=stage)
+        assert told in page_of(client, cases.config(card)), stage
 
 
 def test_what_is_typed_is_shown_instead(cases: Cases, client: Client, base: Checkpoint) -> None:

@@ -13,7 +13,7 @@ from tests.e2e.pages import MISSING_PAGE, pages_of
 from tests.live_service import LiveService
 from tests.waiting import wait_until
 
-pytestmark = [pytest.mark.e2e, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.e2e, pytest.mark.slow(40), pytest.mark.timeout(600)]
 AXE = Path(__file__).parents[2] / "node_modules/axe-core/axe.min.js"
 DESK, PHONE = {"width": 1440, "height": 900}, {"width": 390, "height": 844}
 ALL = '["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"]'

@@ -13,7 +13,7 @@ from tests.live_service import LiveService
 from tests.safehold.reference.launching import paced, tiny_config, tiny_data
 from tests.waiting import wait_until
 
-pytestmark = [pytest.mark.e2e, pytest.mark.slow]
+pytestmark = [pytest.mark.e2e, pytest.mark.slow(25)]
 SAVED_EVERY = 100
 
 

@@ -7,7 +7,7 @@ from tests.e2e.training import launch, launched
 from tests.live_service import LiveService
 from tests.waiting import wait_until
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, pytest.mark.slow(28)]
 
 
 def come_back(service: LiveService) -> None:

@@ -6,7 +6,7 @@ from tests.e2e.training import launched
 from tests.live_service import LiveService
 from tests.waiting import wait_until
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, pytest.mark.slow(45)]
 
 
 def test_killed_server_loses_no_point_and_doubles_none(live_service: LiveService):

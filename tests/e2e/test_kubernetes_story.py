@@ -8,7 +8,7 @@ from tests.cluster.ground import Ground, fake_ground
 from tests.cluster.stories import ClusterStories
 from tests.live_service import LiveService
 
-pytestmark = [pytest.mark.e2e, pytest.mark.slow]
+pytestmark = [pytest.mark.e2e, pytest.mark.slow(115)]
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,7 @@ import pytest
 from tests.e2e.training import launched
 from tests.live_service import LiveService
 
-pytestmark = [pytest.mark.e2e, pytest.mark.slow]
+pytestmark = [pytest.mark.e2e, pytest.mark.slow(90)]
 # At 20 ms a step, a minute.
 STEPS_WITHOUT_A_SERVER = 3000
 

@@ -16,7 +16,7 @@ from tests.live_service import LiveService
 from tests.runs.corpus import documents_on
 from tests.waiting import wait_until
 
-pytestmark = [pytest.mark.e2e, pytest.mark.timeout(240)]
+pytestmark = [pytest.mark.e2e, pytest.mark.slow(35), pytest.mark.timeout(240)]
 PHONE = {"width": 390, "height": 844}
 # A worker that was just started takes its time for the first task.
 ANSWER_MS = 40_000

@@ -17,7 +17,7 @@ from tests.live_service import LiveService
 from tests.runs.corpus import documents_on
 from tests.runs.proven import prove
 
-pytestmark = [pytest.mark.e2e, pytest.mark.timeout(240)]
+pytestmark = [pytest.mark.e2e, pytest.mark.slow(45), pytest.mark.timeout(240)]
 PHONE = {"width": 390, "height": 844}
 
 

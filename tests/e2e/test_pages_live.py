@@ -11,7 +11,7 @@ from tests.e2e.browsing import Person, running, signed_in
 from tests.factories import make_config, make_run
 from tests.live_service import LiveService
 
-pytestmark = [pytest.mark.e2e, pytest.mark.timeout(180)]
+pytestmark = [pytest.mark.e2e, pytest.mark.slow(30), pytest.mark.timeout(180)]
 NEXT_FRAMES = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
 
 

@@ -14,7 +14,7 @@ from tests.e2e.browsing import Person, newcomer, sign_in
 from tests.live_service import LiveService
 from tests.safehold.reference.launching import paced
 
-pytestmark = [pytest.mark.e2e, pytest.mark.slow, pytest.mark.timeout(420)]
+pytestmark = [pytest.mark.e2e, pytest.mark.slow(50), pytest.mark.timeout(420)]
 # A trainer imports torch in two processes on two shared cores before its first step.
 START_MS = 120_000
 

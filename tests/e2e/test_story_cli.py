@@ -17,7 +17,7 @@ from safehold.config import parse, to_toml
 from tests.live_service import LiveService
 from tests.safehold.reference.launching import paced
 
-pytestmark = [pytest.mark.e2e, pytest.mark.slow, pytest.mark.timeout(420)]
+pytestmark = [pytest.mark.e2e, pytest.mark.slow(45), pytest.mark.timeout(420)]
 
 CARD = """
 name = "Story"

@@ -18,7 +18,7 @@ from tests.fakes.kube import FakeCluster
 from tests.live_service import free_port
 from tests.waiting import wait_until
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, pytest.mark.slow(42)]
 ROOT = Path(__file__).resolve().parents[2]
 
 

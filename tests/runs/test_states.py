@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from runs.states import MOVES, OPEN_STATES, AttemptFacts, Desired, Outcome, State, shown
+from safehold.cli.run_reading import STATES
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -75,3 +76,8 @@ def test_what_is_shown_never_contradicts_the_record(desired, state, outcome, sil
     assert view.is_active is not ended
     assert ("stop" in view.acts or "force_stop" in view.acts) is not ended
     assert ("resume" in view.acts) <= (ended or view.word == "paused")
+
+
+def test_the_command_line_knows_every_word():
+    of_open = {shown(Desired.RUNNING, facts(state=state)).word for state in OPEN_STATES}
+    assert of_open | {*map(str, Outcome), "draft", "contact_lost"} == set(STATES)

@@ -17,7 +17,7 @@ from tests.fakes.ingest_server import IngestServer
 from tests.waiting import wait_until
 
 pytest.importorskip("torch")
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.slow(12)
 
 
 @contextmanager

@@ -52,6 +52,12 @@ def test_chosen_runs_are_compared(people: People, run: Run) -> None:
     assert answer["Location"] == f"/runs/compare/?run={run.pk}"
 
 
+def test_what_is_compared_goes_from_the_older_to_the_newer(people: People, run: Run) -> None:
+    newer = make_run(project=people.project, created_by=people.operator_user)
+    answer = people.viewer.post("/runs/chosen/compare/", {"run": [newer.pk, run.pk]})
+    assert answer["Location"] == f"/runs/compare/?run={run.pk}&run={newer.pk}"
+
+
 def test_the_way_back_leads_to_our_own_list_only(people: People, run: Run) -> None:
     for asked, led in (
         ("/runs/?tag=a", "/runs/?tag=a"),

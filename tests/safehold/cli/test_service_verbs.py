@@ -117,6 +117,12 @@ class TestAnswers:
         ran = safehold("run", "wait", 3, "--state", "finished", "--timeout", 0)
         assert (ran.code, ran.err) == (2, "safehold: Run 3 is failed at step 7 after 0 seconds.\n")
 
+    def test_a_state_that_there_is_not_is_refused_at_once(self, safehold: Command) -> None:
+        ran = safehold("run", "wait", 3, "--state", "finished,done")
+        assert ran.code == 2
+        assert ran.err.startswith("safehold: 'done' is no state of a run, it would never come.")
+        assert "contact_lost" in ran.err
+
     def test_a_proxy_that_answers_nonsense_is_one_line(self, safehold: Command) -> None:
         ran = safehold("run", "show", 4)
         assert (ran.code, ran.err) == (

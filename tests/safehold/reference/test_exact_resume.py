@@ -12,7 +12,7 @@ from safehold.checkpointing.verification import verify
 from tests.safehold.reference.journals import read_run
 from tests.safehold.reference.launching import Launched, checkpoints, tiny_config, tiny_data
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.slow(15), pytest.mark.timeout(600)]
 
 COMPARED = ("train/loss", "lr", "grad_norm/global", "val/loss", "val/loss/reference", "ids")
 

@@ -129,7 +129,7 @@ def test_a_node_that_finds_no_other_says_so(tmp_path: Path) -> None:
     assert end["message"].startswith("Node 1 reached nobody at localhost:1 within 1 s")
 
 
-@pytest.mark.slow
+@pytest.mark.slow(20)
 @pytest.mark.parametrize(("way", "ranks"), [("control plane", "2"), ("names", "1")])
 def test_two_nodes_train_together(
     tmp_path: Path, server: IngestServer, way: str, ranks: str

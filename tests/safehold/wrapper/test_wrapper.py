@@ -203,7 +203,7 @@ def test_nothing_outlives_a_killed_wrapper(wrapped: Wrapped) -> None:
     wait_until(lambda: not any(alive(pid) for pid in below))
 
 
-@pytest.mark.slow
+@pytest.mark.slow(30)
 class TestTorchrun:
     """The same with two ranks through torchrun."""
 
