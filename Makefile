@@ -3,6 +3,8 @@
 #   make test    all checks and tests, except those that need a GPU or a Kubernetes cluster
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
+# Where a machine forbids it, each of hundreds of processes would compile torch and Django anew.
+export PYTHONDONTWRITEBYTECODE :=
 PIP := PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/pip install -qq --no-compile --constraint constraints.txt
 # What the settings want to know before they can be read by a linter.
 LINT_ENV := SAFEHOLD_SECRET_KEY=for-checks-only-$(shell printf 'x%.0s' $$(seq 50)) SAFEHOLD_HOME=$(CURDIR)/.safehold-check

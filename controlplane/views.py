@@ -6,12 +6,15 @@ from django.conf import settings
 from django.contrib.auth.decorators import login_not_required
 from django.contrib.auth.forms import AuthenticationForm
 from django.contrib.auth.views import LoginView, LogoutView
+from django.core.exceptions import DisallowedHost
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 
 from controlplane.common import audit
 from controlplane.common.api import problems
 from controlplane.common.logs import request_id
+
+_LONGEST_HOST = 253  # RFC 1035, 2.3.4; a client may send anything
 
 
 class SignIn(LoginView):
@@ -69,9 +72,11 @@ def home(request: HttpRequest) -> HttpResponse:
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
+    is_elsewhere = isinstance(exception, DisallowedHost)
+    host = request.META.get("HTTP_HOST", "")[:_LONGEST_HOST] if is_elsewhere else ""
     if request.path.startswith("/api/"):
-        return problems.refused_at_the_door(exception)
-    return render(request, "400.html", status=400)
+        return problems.refused_at_the_door(exception, host)
+    return render(request, "400.html", {"host": host}, status=400)
 
 
 def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from django.db.models import F
+from django.db.models import F, Q
 
 from runs.models import Card, Config, Run
 from runs.services import metrics, rulebook
@@ -43,13 +43,14 @@ def judge_typed(*, config: RunConfig, project_id: int, parent: Config | None) ->
         project_id: Whose rulebook counts.
         parent: The stored config that it follows.
     """
+    document = config.model_dump(mode="json")
     facts = Facts(
         config=config,
         rulebook=rulebook.in_force(project_id),
         parent=read(parent),
         observed=observed_before(parent) if parent else None,
-        proven=_proven_in(project_id, family_hash(config)),
-        trial=_trial_in(project_id, family_hash(config), config.model_dump(mode="json")),
+        proven=_proven_in(project_id, family_hash(config), document),
+        trial=_trial_in(project_id, family_hash(config), document),
     )
     found = run_checks(facts, ["rules"]).findings
     return [one for one in found if one.severity != "pass" and "field" in one.evidence]
@@ -73,17 +74,17 @@ def read(config: Config | None) -> RunConfig | None:
 
 
 def proven_for(config: Config) -> tuple[Proven, ...]:
-    """Return rate and batch of the runs of the same model family in the project that did all their steps.
+    """Return rate and batch of the runs of the same model family and stage in the project that did all their steps.
 
-    What ended earlier by itself, and pilots, prove nothing at this scale.
+    What ended earlier by itself, and pilots, prove nothing at this scale; fine-tuning proves nothing for pretraining.
     """
-    return _proven_in(config.project_id, config.family_hash)
+    return _proven_in(config.project_id, config.family_hash, config.document)
 
 
-def _proven_in(project_id: int, family: str) -> tuple[Proven, ...]:
+def _proven_in(project_id: int, family: str, document: Mapping[str, Any]) -> tuple[Proven, ...]:
     finished = Run.objects.filter(
-        project=project_id, config__family_hash=family, attempts__outcome="finished",
-        step__gte=F("total_steps"),
+        _of_stage(document, "config__"), project=project_id, config__family_hash=family,
+        attempts__outcome="finished", step__gte=F("total_steps"),
     ).exclude(card__pilot__in=_PILOTS).distinct()  # fmt: skip
     rows = finished.order_by("-pk").values_list("name", *_in_config("config__"), "pk")
     return tuple(one for row in rows[:_MOST_PROVEN] if (one := _proven(*row)))
@@ -96,7 +97,7 @@ def _trial_in(project_id: int, family: str, document: Mapping[str, Any]) -> Tria
     if document.get("kind") != Config.Kind.PRODUCTION or wanted is None:
         return None
     experiments = Config.objects.filter(
-        project=project_id, family_hash=family, kind=Config.Kind.EXPERIMENT,
+        _of_stage(document), project=project_id, family_hash=family, kind=Config.Kind.EXPERIMENT,
         document__train__global_batch=wanted.global_batch,
     ).exclude(card__pilot__in=_PILOTS)  # fmt: skip
     rows = experiments.order_by("-pk").values_list("pk", *_in_config())
@@ -104,6 +105,14 @@ def _trial_in(project_id: int, family: str, document: Mapping[str, Any]) -> Tria
         if _proven("", *values) == wanted:
             return _trial(experiments.get(pk=pk))
     return None
+
+
+def _of_stage(document: Mapping[str, Any], prefix: str = "") -> Q:
+    """Return the condition that a config is of the same stage; stored documents may leave the default out."""
+    default = str(RunConfig.model_fields["stage"].default)
+    stage = document.get("stage", default)
+    same = Q(**{f"{prefix}document__stage": stage})
+    return same | Q(**{f"{prefix}document__stage__isnull": True}) if stage == default else same
 
 
 def _trial(config: Config) -> Trial:

@@ -48,6 +48,17 @@ def test_an_unknown_page_says_so_in_our_frame(client: Client, db: None) -> None:
     assert "no member of the project" in answer.content.decode()
 
 
+def test_a_name_that_is_not_ours_is_told_with_the_way_on(client: Client, db: None) -> None:
+    page = client.get("/sign-in", headers={"Host": "gpu-7.<lab>"})
+    assert page.status_code == 400
+    assert "<code>gpu-7.&lt;lab&gt;</code>" in page.content.decode()
+    assert "SAFEHOLD_ALLOWED_HOSTS" in page.content.decode()
+    problem = client.get("/api/v1/runs", headers={"Host": "gpu-7.lab"}).json()
+    assert (problem["status"], problem["title"]) == (400, "Unknown host")
+    assert "gpu-7.lab" in problem["detail"]
+    assert "SAFEHOLD_ALLOWED_HOSTS" in problem["hint"]
+
+
 def test_a_form_without_its_token_is_refused_with_a_way_on(db: None) -> None:
     client = Client(enforce_csrf_checks=True)
     client.force_login(make_user())

@@ -21,8 +21,7 @@ BLOCKS = (SafeholdError, DatabaseError, ProtectedError)
 
 
 @pytest.fixture
-def world(tmp_path: Path, settings: pytest.FixtureRequest) -> World:
-    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+def world(tmp_path: Path) -> World:
     return make_world(tmp_path)
 
 

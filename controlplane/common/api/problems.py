@@ -30,8 +30,12 @@ def answer(error: SafeholdError) -> HttpResponse:
     return response
 
 
-def refused_at_the_door(error: Exception) -> HttpResponse:
-    """Answer a request that came to no operation: for a host that is none of ours, for instance."""
+def refused_at_the_door(error: Exception, host: str = "") -> HttpResponse:
+    """Answer a request that came to no operation; `host`: the name that it was sent to, which is none of ours."""
+    if host:
+        told = _("Safehold does not answer under the name %(host)s here.") % {"host": host}
+        hint = _("Use its public address, or add the name to SAFEHOLD_ALLOWED_HOSTS.")
+        return answer(SafeholdError(told, code="unknown-host", hint=hint))
     why = str(error)[:300]
     return answer(SafeholdError(_("The request cannot be taken: %(why)s") % {"why": why}, code="bad-request"))  # fmt: skip
 

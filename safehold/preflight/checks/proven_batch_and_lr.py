@@ -14,7 +14,7 @@ _SAME = 1e-6  # rates are typed by people: 3e-4 and 0.0003 are one
 
 @check("CONF-3.proven_batch_and_lr", group="rules")
 def proven_batch_and_lr(facts: Facts) -> Iterator[Finding]:
-    """A production run keeps to a learning rate and a batch that a finished run of its family had."""
+    """A production run keeps to a learning rate and a batch that a finished run of its family and stage had."""
     if facts.config is None:
         yield unknown("The config cannot be read.")
         return
@@ -44,7 +44,7 @@ def _judged(config: RunConfig, proven: Sequence[Proven], trial: Trial | None, to
         return passed(f"{told} lies within what {runs} proved.", evidence=evidence)
     nearest = min(proven, key=lambda one: _distance(one, config), default=None)
     return fail(
-        f"{told} was not proven by a finished run of this model family.",
+        f"{told} was not proven by a finished run of this model family and stage.",
         evidence=evidence | _links(trial, nearest),
         advice=f"{_what_to_finish(trial)} {_what_is_near(nearest)}",
     )
@@ -69,7 +69,7 @@ def _what_to_finish(trial: Trial | None) -> str:
 
 def _what_is_near(nearest: Proven | None) -> str:
     if nearest is None:
-        return "No run of this family has done all its steps yet; pilots do not count."
+        return "No run of this family and stage has done all its steps yet; pilots do not count."
     return (
         f"Or take the nearest proven combination: rate {nearest.lr:g} with batch {nearest.global_batch:,}, "
         f"of run {nearest.run_id} ({nearest.run})."

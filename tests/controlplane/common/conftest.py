@@ -5,7 +5,7 @@ Models are imported in the fixtures: this file is read before Django is set up.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -45,9 +45,3 @@ def root(db: None) -> Api:
     from tests.runs.api.callers import Api
 
     return Api(make_user(is_superuser=True, username="root"))
-
-
-@pytest.fixture(autouse=True)
-def quick_passwords(settings: Any) -> None:
-    # Nobody guesses here, and hashing one well takes longer than a test.
-    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 from django.db import transaction
-from django.test import override_settings
 from pytest_django import DjangoDbBlocker
 
 from controlplane.common.models import AuditEntry, Role, Scope
@@ -28,11 +27,9 @@ def world(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[World]:
     """One world for all: every request is taken back."""
-    quick = override_settings(PASSWORD_HASHERS=["django.contrib.auth.hashers.MD5PasswordHasher"])
     with (
         django_db_blocker.unblock(),
         pytest.MonkeyPatch.context() as patch,
-        quick,
         transaction.atomic(),
     ):
         patch.setattr("runs.services.hands.ask", lambda *args, **kwargs: None)

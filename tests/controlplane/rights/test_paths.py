@@ -43,8 +43,7 @@ IN_NO_STATE = ("project archive", "member change")
 
 
 @pytest.fixture
-def run(settings: Any) -> Run:
-    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+def run() -> Run:
     made = make_run(project=make_project(slug="quiet"), desired="running")
     make_attempt(run=made, state="running")
     make_user(username="newcomer")

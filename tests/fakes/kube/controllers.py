@@ -432,7 +432,7 @@ class Controllers:
         metadata = item["metadata"]
         involved = {"kind": kind, "name": metadata["name"], "uid": metadata["uid"]}
         involved["namespace"] = metadata["namespace"]
-        event = {"metadata": {"generateName": f"{metadata['name']}."}, "type": type_}
+        event = {"metadata": {"name": f"{metadata['name']}.{uuid.uuid4().hex[:16]}"}, "type": type_}
         event |= {"involvedObject": involved, "reason": reason, "message": message}
         event |= {"reportingComponent": source, "source": {"component": source}}
         now = text_of(self.clock())

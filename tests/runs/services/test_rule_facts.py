@@ -52,6 +52,12 @@ def test_finished_runs_of_the_family_prove_rate_and_batch(stored: Callable[..., 
     assert found == (Proven("small", 3e-4, 8, run.pk),)
 
 
+def test_another_stage_proves_nothing(stored: Callable[..., Config]) -> None:
+    trained(stored(stage="sft"))
+    assert rule_facts.proven_for(stored()) == ()
+    assert len(rule_facts.proven_for(stored(stage="sft", train__seed=9))) == 1
+
+
 def test_what_ended_early_and_pilots_prove_nothing(stored: Callable[..., Config]) -> None:
     trained(stored(train__steps=20), train__loss={10: 2.0})
     config = stored(train__steps=20, train__seed=3)

@@ -6,9 +6,7 @@ import pytest
 
 
 @pytest.fixture
-def people(db: None, settings: Any) -> Any:
-    # Nobody types a password here, and hashing one well takes longer than a test.
-    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+def people(db: None) -> Any:
     from tests.runs.views.people import make_people
 
     return make_people()

@@ -47,7 +47,9 @@ def test_without_any_it_says_what_to_store_and_finish() -> None:
     assert told.startswith(
         "Store this config as an experiment, with the same rate, batch and steps"
     )
-    assert told.endswith("No run of this family has done all its steps yet; pilots do not count.")
+    assert told.endswith(
+        "No run of this family and stage has done all its steps yet; pilots do not count."
+    )
     assert not {"run_ids", "config_ids"} & evidence.keys()
 
 
