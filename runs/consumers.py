@@ -5,6 +5,7 @@ and what waits for it stays bounded: beyond the bound it is told to ask the serv
 """
 
 import asyncio
+import logging
 import random
 import time
 from collections.abc import Mapping
@@ -13,6 +14,8 @@ from typing import Any
 import orjson
 from channels.db import database_sync_to_async
 from channels.generic.websocket import AsyncWebsocketConsumer
+from django.db import DatabaseError
+from redis.exceptions import RedisError
 
 from controlplane.common import access as rights
 from controlplane.common import sign_ins
@@ -22,11 +25,14 @@ from runs import access, feeds, live
 from runs.watching import RunWatch
 from safehold.pacing import Pace
 
+logger = logging.getLogger(__name__)
 PACE_SECONDS = 0.1
 ROW_PACE_SECONDS = 0.5
 # A subscription names so many metrics at most; the page has fewer panels.
 MAX_NAMES = 1000
 CLOSED_SIGNED_OUT = 4401
+# "Try again later" in the registry of RFC 6455: database or broker do not answer.
+CLOSED_FOR_NOW = 1013
 CLOSED_FORBIDDEN = 4403
 # So long an open page may go on after its person was signed out, or lost the project.
 RECHECK_SECONDS = 30.0
@@ -53,18 +59,27 @@ class PacedConsumer(AsyncWebsocketConsumer):
 
     async def connect(self) -> None:
         self._poked = asyncio.Event()
-        try:
-            await database_sync_to_async(self.check)()
-        except SafeholdError:
-            is_known = self.scope["user"].is_authenticated
-            await self.accept()
-            await self.close(code=CLOSED_FORBIDDEN if is_known else CLOSED_SIGNED_OUT)
-            return
-        await feeds.follow(self.group, self.take_in)
+        code = await self._follow()
         await self.accept()
+        if code:
+            await self.close(code=code)
+            return
         self._tasks = [
             asyncio.create_task(each) for each in (self._send_paced(), self._check_again())
         ]
+
+    async def _follow(self) -> int:
+        """Have the messages of the group handed over; return why the socket is to be closed instead, else 0."""
+        try:
+            await database_sync_to_async(self.check)()
+            await feeds.follow(self.group, self.take_in)
+        except SafeholdError:
+            is_known = self.scope["user"].is_authenticated
+            return CLOSED_FORBIDDEN if is_known else CLOSED_SIGNED_OUT
+        except (DatabaseError, RedisError, OSError):
+            logger.exception("socket.closed_for_now", extra={"path": self.scope["path"]})
+            return CLOSED_FOR_NOW
+        return 0
 
     def check(self) -> None:
         """Name the group and the project; raise where the person may not see it. Runs in a thread."""

@@ -7,3 +7,4 @@ import "./menus.js";
 import "./signed_out.js";
 import "./theme_toggle.js";
 import "./times.js";
+import "./typed_early.js";

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import FloatRect, Locator, Page, expect
 
 from runs.services import events
 from tests.e2e.browsing import Person, running, signed_in
@@ -34,6 +34,13 @@ def person(page: Page, live_service_module: LiveService) -> Iterator[Person]:
     someone = signed_in(page, live_service_module)
     yield someone
     assert someone.faults == []
+
+
+def place(element: Locator) -> FloatRect:
+    """Return where an element is; a mark is made anew whenever its chart is drawn."""
+    found = wait_until(element.bounding_box)
+    assert found is not None
+    return found
 
 
 def pixels(person: Person, colour: str, selector: str = LOSS) -> int:
@@ -126,13 +133,10 @@ def test_checkpoints_attempts_and_alerts_are_seen_on_the_curve(person: Person) -
     expect(checkpoint).to_be_visible()
     alert = page.locator("[data-panel]", has_text="Loss").first.locator(".chart-flag-alert")
     expect(alert).to_be_visible()
-    over = page.locator(".u-over").first.bounding_box()
-    (left, right) = checkpoint.bounding_box(), alert.bounding_box()
-    assert over is not None
-    assert left is not None
-    assert right is not None
-    assert (left["x"] - over["x"]) / over["width"] == pytest.approx(99 / 299, abs=0.03)
-    assert (right["x"] - over["x"]) / over["width"] == pytest.approx(199 / 299, abs=0.03)
+    over = place(page.locator(".u-over").first)
+    for mark, step in ((checkpoint, 99), (alert, 199)):
+        share = (place(mark)["x"] - over["x"]) / over["width"]
+        assert share == pytest.approx(step / 299, abs=0.03)
     assert pixels(person, "--state-bad", "[data-panel] canvas") > 5  # the cross of the NaN
     events.record(
         run=attempt.run, attempt=attempt, kind="alert", message="Again.", data={"step": 280}

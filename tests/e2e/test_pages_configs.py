@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from controlplane.common.models import Role, User
 from runs.models import Approval, Config, Run
@@ -16,6 +16,7 @@ from tests.factories import make_user
 from tests.live_service import LiveService
 from tests.runs.corpus import documents_on
 from tests.runs.proven import prove
+from tests.waiting import wait_until
 
 pytestmark = [pytest.mark.e2e, pytest.mark.slow(45), pytest.mark.timeout(240)]
 PHONE = {"width": 390, "height": 844}
@@ -93,6 +94,24 @@ def test_step_counts_follow_the_accumulation_at_a_click(
     expect(page.get_by_label("Warmup", exact=True)).to_have_value("10")
     expect(beside).to_be_empty()
     expect(page.get_by_label("TOML", exact=True)).to_have_value(anywhere("steps = 500"))
+
+
+@pytest.mark.parametrize(
+    ("label", "text", "side"),
+    [("TOML", '[optimizer]\nlr = "fast"', "toml"), ("Weight decay", "fast", "form")],
+    ids=["TOML", "form"],
+)
+def test_what_is_typed_before_the_scripts_have_come_is_checked_and_counts(
+    person: Person, label: str, text: str, side: str
+) -> None:
+    page, held = person.page, list[Route]()
+    page.route("**/config_sides*.js", lambda route: held.append(route))
+    page.goto(f"{person.service.url}/configs/new/", wait_until="commit")
+    page.get_by_label(label, exact=True).fill(text)
+    wait_until(lambda: bool(held))
+    held[0].continue_()
+    expect(page.locator("#config-verdict")).to_contain_text("optimizer")
+    expect(page.locator("[data-side]")).to_have_value(side)
 
 
 def anywhere(text: str) -> re.Pattern[str]:

@@ -11,6 +11,8 @@ import pytest
 from channels.db import database_sync_to_async
 from django.contrib.auth.models import AnonymousUser
 from django.contrib.sessions.backends.db import SessionStore
+from django.db import OperationalError
+from redis.exceptions import RedisError
 
 from controlplane.common.models import Role, User
 from runs import live
@@ -68,6 +70,23 @@ def test_a_stranger_is_told_to_sign_in(run: Run) -> None:
         return int((await page.output())["code"])
 
     assert asyncio.run(story()) == 4401
+
+
+@pytest.mark.parametrize("error", [RedisError("refused"), OperationalError("gone"), OSError("no")])
+def test_without_a_broker_or_database_a_page_is_told_to_come_again(
+    run: Run, viewer: User, monkeypatch: pytest.MonkeyPatch, caplog: Any, error: Exception
+) -> None:
+    async def fail(*args: Any) -> None:
+        raise error
+
+    monkeypatch.setattr("runs.feeds.follow", fail)
+
+    async def story() -> int:
+        page = await Page(f"/ws/runs/{run.pk}/", viewer).open()
+        return int((await page.output())["code"])
+
+    assert asyncio.run(story()) == 1013
+    assert "socket.closed_for_now" in caplog.text
 
 
 @pytest.mark.parametrize(
