@@ -3,6 +3,7 @@
 The slowest files come first, so that no process is left alone with one in the end.
 """
 
+from collections import defaultdict
 from pathlib import Path
 
 import pytest
@@ -23,10 +24,20 @@ def add_options(parser: pytest.Parser) -> None:
         group.addoption(f"--{marker}", action="store_true", help=text)
 
 
-def seconds_of(item: pytest.Item) -> float:
-    """Return how long the file of a slow test takes, as its marker says; 0 for every other test."""
-    mark = item.get_closest_marker("slow")
-    return float(mark.args[0]) if mark else 0.0
+def refuse_misplaced(items: list[pytest.Item]) -> None:
+    """Hold end-to-end tests to their folder."""
+    for one in items:
+        if one.get_closest_marker("e2e") and END_TO_END not in one.path.parents:
+            raise pytest.UsageError(f"{one.nodeid} is marked e2e: move it to tests/e2e.")
+
+
+def put_longest_first(items: list[pytest.Item]) -> None:
+    """Sort the tests by what their file takes in seconds, as its marker `slow` says; 0 without one."""
+    longest: dict[Path, float] = defaultdict(float)
+    for item in items:
+        if mark := item.get_closest_marker("slow"):
+            longest[item.path] = max(longest[item.path], mark.args[0])
+    items.sort(key=lambda item: -longest[item.path])
 
 
 def choose(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -35,16 +46,8 @@ def choose(config: pytest.Config, items: list[pytest.Item]) -> None:
     Raises:
         UsageError: an end-to-end test lies where `make e2e` does not look.
     """
-    if lost := [
-        one.nodeid
-        for one in items
-        if one.get_closest_marker("e2e") and END_TO_END not in one.path.parents
-    ]:
-        raise pytest.UsageError(f"{lost[0]} is marked e2e: move it to tests/e2e.")
-    longest: dict[Path, float] = {}
-    for item in items:
-        longest[item.path] = max(longest.get(item.path, 0), seconds_of(item))
-    items.sort(key=lambda item: -longest[item.path])
+    refuse_misplaced(items)
+    put_longest_first(items)
     if config.option.markexpr:
         return
     is_named = any(argument.split("::")[0].endswith(".py") for argument in config.args)

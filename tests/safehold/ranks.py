@@ -39,20 +39,13 @@ class Ranks:
             probe.bind(("127.0.0.1", 0))
             port = probe.getsockname()[1]
         meeting = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port), "WORLD_SIZE": str(num)}
-        self._processes = [
-            _CONTEXT.Process(
-                target=_rank,
-                args=(
-                    entry,
-                    arguments,
-                    {**env, **meeting, "RANK": str(rank), "LOCAL_RANK": str(rank)},
-                    output,
-                ),
-            )
-            for rank in range(num)
-        ]
-        for process in self._processes:
-            process.start()
+        self._processes = []
+        for rank in range(num):
+            own = {**env, **meeting, "RANK": str(rank), "LOCAL_RANK": str(rank)}
+            given = (entry, arguments, own, output)
+            # A daemon is ended with the tests, whatever became of the one that started it.
+            self._processes.append(_CONTEXT.Process(target=_rank, args=given, daemon=True))
+            self._processes[-1].start()
 
     @property
     def are_running(self) -> bool:
