@@ -1,6 +1,7 @@
 """Pages that are open follow the training without a reload, and say so when they cannot."""
 
 import re
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -129,6 +130,25 @@ def test_nothing_jumps_when_the_cursor_enters_a_chart(person: Person) -> None:
     throughput.locator(".u-over").hover()
     expect(throughput.locator(".reading-x")).to_contain_text("tokens")
     assert person.page.evaluate(heads) == before
+
+
+def test_without_a_broker_a_page_says_so_asks_ever_less_often_and_comes_back(
+    person: Person, live_service_module: LiveService
+) -> None:
+    page, sender = person.page, running(person)
+    sender.send(10)
+    live_service_module.kill("valkey")
+    person.open(f"/runs/{sender.attempt.run_id}/")
+    expect(page.locator("[data-stale]")).to_contain_text("Out of date since")
+    asked_at = []
+    for _ in range(3):
+        page.wait_for_event("websocket", timeout=30_000)
+        asked_at.append(time.monotonic())
+    # At least the third wait: 2 s ± half. Without growing it would be half a second.
+    assert asked_at[-1] - asked_at[-2] > 0.9
+    expect(page.locator("[data-stale]")).to_be_visible()
+    live_service_module.start()
+    expect(page.locator("[data-stale]")).to_be_hidden(timeout=40_000)
 
 
 def test_a_page_says_since_when_it_is_out_of_date_and_catches_up(
