@@ -36,6 +36,8 @@ def put_longest_first(items: list[pytest.Item]) -> None:
     longest: dict[Path, float] = defaultdict(float)
     for item in items:
         if mark := item.get_closest_marker("slow"):
+            if not mark.args:
+                raise pytest.UsageError(f"{item.nodeid}: say slow(seconds), of its whole file.")
             longest[item.path] = max(longest[item.path], mark.args[0])
     items.sort(key=lambda item: -longest[item.path])
 

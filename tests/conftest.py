@@ -1,12 +1,14 @@
 """Fixtures of all tests: real PostgreSQL and Valkey, a live service, the browser."""
 
+from __future__ import annotations
+
 import contextlib
 import gc
 import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tests import environment
 
@@ -22,6 +24,9 @@ from pytest_django import DjangoDbBlocker  # noqa: E402
 from controlplane.service.valkey import Valkey  # noqa: E402
 from tests import choice, servers  # noqa: E402
 from tests import live_service as live  # noqa: E402
+
+if TYPE_CHECKING:
+    from controlplane.common.models import Project, User
 
 assert settings.DATABASES  # pytest-django sets Django up once the settings are read
 # Inherited by an xdist worker it would make pytest-django read the settings before this file.
@@ -134,6 +139,24 @@ def browser_type_launch_args(browser_type_launch_args: dict[str, Any]) -> dict[s
     if os.geteuid() == 0:
         switches.append("--no-sandbox")
     return {**browser_type_launch_args, "executable_path": CHROMIUM, "args": switches}
+
+
+@pytest.fixture
+def project(db: None) -> Project:
+    """A project with nothing in it."""
+    # Models can be read only once Django is set up, later than this file.
+    from tests.factories import make_project
+
+    return make_project()
+
+
+@pytest.fixture
+def user(project: Project) -> User:
+    """An operator of the project."""
+    from controlplane.common.models import Role
+    from tests.factories import make_user
+
+    return make_user(Role.OPERATOR, project)
 
 
 @pytest.fixture

@@ -108,7 +108,9 @@ def _base_context(form: LaunchForm, chosen: Config) -> dict[str, Any]:
     if not form.is_bound:
         told = [text for field, text in found if field == "weights_from"]
     return {
-        "base": base, "needs_base": chosen.card is not None and defaults_of(chosen.card.stage).needs_base, "base_now": asked or base, "base_faults": told, "card_faults": [text for field, text in found if field == "card"],
+        "base": base, "base_now": asked or base, "base_faults": told,
+        "needs_base": chosen.card is not None and defaults_of(chosen.card.stage).needs_base,
+        "card_faults": [text for field, text in found if field == "card"],
         "base_before": base_lines.before(config=chosen, parent=None),
         "change": changes.of_new_run(config=chosen, base=asked or base),
     }  # fmt: skip

@@ -1,4 +1,4 @@
-"""A project with its people, a client for each, and a small real corpus.
+"""The people of a project, a client for each, and a small real corpus.
 
 Models are imported in the fixtures: this file is read before Django is set up.
 """
@@ -16,13 +16,6 @@ from tests.runs import corpus
 if TYPE_CHECKING:
     from controlplane.common.models import Project
     from tests.runs.api.callers import Api
-
-
-@pytest.fixture
-def project(db: None) -> Project:
-    from tests.factories import make_project
-
-    return make_project()
 
 
 @pytest.fixture

@@ -6,15 +6,13 @@ from typing import Any
 import pytest
 
 from controlplane.common.errors import Invalid
-from controlplane.common.models import Project, Role, User
+from controlplane.common.models import Project, User
 from runs.models import Card, Run
 from runs.services import agreements, attempts, base_fit, cards, runs
 from tests.factories import (
     make_attempt,
     make_config,
-    make_project,
     make_run,
-    make_user,
     pass_preflight,
 )
 from tests.runs.planned import AGREED, make_card
@@ -26,16 +24,6 @@ LACKS = {
     "compute.devices": {"compute": {}},
     "acceptance": {"acceptance": []},
 }
-
-
-@pytest.fixture
-def project() -> Project:
-    return make_project()
-
-
-@pytest.fixture
-def user(project: Project) -> User:
-    return make_user(Role.OPERATOR, project)
 
 
 @pytest.fixture

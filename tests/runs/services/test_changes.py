@@ -7,24 +7,13 @@ from typing import Any
 import pytest
 
 from controlplane.common.errors import Invalid
-from controlplane.common.models import Project, Role, User
+from controlplane.common.models import Project, User
 from runs.models import Card, Config, Run, RunChange
 from runs.services import changes, configs, preflight, runs
-from tests.factories import make_project, make_user
 from tests.runs.corpus import documents_on
 
 pytestmark = pytest.mark.django_db
 SEVERAL = {"train__seed": 5, "optimizer__weight_decay": 0.05}
-
-
-@pytest.fixture
-def project() -> Project:
-    return make_project()
-
-
-@pytest.fixture
-def user(project: Project) -> User:
-    return make_user(Role.OPERATOR, project)
 
 
 @pytest.fixture

@@ -11,21 +11,11 @@ from controlplane.common.models import Project, Role, User
 from runs import mixes
 from runs.models import Card
 from runs.services import configs, pilots
-from tests.factories import make_attempt, make_project, make_run, make_user
+from tests.factories import make_attempt, make_run, make_user
 from tests.runs.corpus import documents_on
 from tests.runs.planned import log, make_card
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def project() -> Project:
-    return make_project()
-
-
-@pytest.fixture
-def user(project: Project) -> User:
-    return make_user(Role.OPERATOR, project)
 
 
 @pytest.fixture

@@ -11,20 +11,10 @@ from runs import card_export
 from runs.models import Attempt, Card, Config, LogChunk
 from runs.services import cards, configs, logs
 from safehold.config import to_toml
-from tests.factories import make_attempt, make_project, make_user
+from tests.factories import make_attempt, make_user
 from tests.runs.corpus import documents_on
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def project() -> Project:
-    return make_project()
-
-
-@pytest.fixture
-def user(project: Project) -> User:
-    return make_user(Role.OPERATOR, project)
 
 
 @pytest.fixture

@@ -8,14 +8,9 @@ from controlplane.common.errors import Conflict, Forbidden
 from controlplane.common.models import AuditEntry, Project, Role, User
 from runs.models import LogChunk, MetricBatch, MetricChunk, Run, Series
 from runs.services import ingest, metrics, run_shelf, runs
-from tests.factories import make_attempt, make_project, make_run, make_user
+from tests.factories import make_attempt, make_run, make_user
 from tests.runs.ingest.posting import make_batch
 from workers.tasks.retention import delete_due_runs
-
-
-@pytest.fixture
-def project(db: None) -> Project:
-    return make_project()
 
 
 @pytest.fixture

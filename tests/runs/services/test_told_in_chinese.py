@@ -7,12 +7,7 @@ from controlplane.common.errors import Conflict, Invalid
 from controlplane.common.models import Project, Role, User
 from runs.models import Run
 from runs.services import configs, dry_runs, hands, run_shelf, saved_views
-from tests.factories import make_attempt, make_config, make_project, make_run, make_user
-
-
-@pytest.fixture
-def project(db: None) -> Project:
-    return make_project()
+from tests.factories import make_attempt, make_config, make_run, make_user
 
 
 @pytest.fixture

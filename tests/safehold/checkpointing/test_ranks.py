@@ -9,14 +9,14 @@ from safehold.checkpointing import staging
 from safehold.checkpointing.verification import verify
 from tests.safehold.checkpointing import four_ranks
 from tests.safehold.checkpointing.training import Training, step_folder
-from tests.safehold.ranks import Ranks
+from tests.safehold.forked_ranks import ForkedRanks
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("ranks")
     output = folder / "output.txt"
-    ranks = Ranks(four_ranks.main, folder, num=4, env=os.environ, output=output)
+    ranks = ForkedRanks(four_ranks.main, folder, num=4, env=os.environ, output=output)
     assert ranks.wait(120) == [0, 0, 0, 0], output.read_text()
     return folder
 

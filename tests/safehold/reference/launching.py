@@ -11,7 +11,7 @@ from typing import Any
 from safehold.reference.config import demo_config
 from safehold.reference.corpus import Prepared, prepare
 from safehold.reference.sources import Text
-from tests.safehold.ranks import Ranks
+from tests.safehold.forked_ranks import ForkedRanks
 from tests.waiting import wait_until
 
 
@@ -73,7 +73,7 @@ class Launched:
         }
         if resume_from is not None:
             environment["SAFEHOLD_RESUME_FROM"] = str(resume_from)
-        self.ranks = Ranks(train.main, (), num=num_ranks, env=environment, output=self.output)
+        self.ranks = ForkedRanks(train.main, (), num=num_ranks, env=environment, output=self.output)
 
     def wait(self) -> None:
         """Wait for the end of all ranks, which must be a good one."""

@@ -15,7 +15,7 @@ _CONTEXT = multiprocessing.get_context("forkserver")
 _CONTEXT.set_forkserver_preload(["torch._dynamo", "safehold.reference.train"])
 
 
-class Ranks:
+class ForkedRanks:
     """All ranks of one training.
 
     Args:
