@@ -1,13 +1,17 @@
 """The fake API server answers as the recorded real one did."""
 
+import itertools
 import json
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 import urllib3
 from kubernetes import client, config, watch
 
 from tests.fakes.kube import FakeCluster
+from tests.fakes.kube.admission import admit
+from tests.fakes.kube.controllers import JOBS, PODS
 from tests.fakes.kube.nodes import Behaviour
 
 RECORDINGS = Path(__file__).parent.parent / "cases" / "kubernetes-recordings"
@@ -240,6 +244,62 @@ def test_an_answer_lost_after_the_effect_leaves_the_effect(cluster, batch):
     with pytest.raises(urllib3.exceptions.ProtocolError):
         batch.create_namespaced_job("team", job())
     assert batch.read_namespaced_job("job", "team").metadata.name == "job"
+
+
+def started(*, runs_processes=False, **spec):
+    """A cluster with one Job and nobody who listens."""
+    fake = FakeCluster(nodes=1, gpus=8, runs_processes=runs_processes)
+    fake.store.create(JOBS, "team", admit(JOBS, job(**spec), is_strict=True), dry_run=False)
+    return fake
+
+
+def take_away(fake):
+    """Remove every Job and pod at once, as requests may in the middle of a pass."""
+    for resource in (JOBS, PODS):
+        for item in fake.list(resource.plural):
+            fake.store.remove(resource, "team", item["metadata"]["name"])
+
+
+def is_taken_away_at(write_number, fake):
+    """Take everything away before this write of one pass; False where a pass has fewer."""
+    num_writes, write = 0, fake.store.update
+
+    def late(*args, **kwargs):
+        nonlocal num_writes
+        num_writes += 1
+        if num_writes == write_number:
+            take_away(fake)
+        return write(*args, **kwargs)
+
+    with patch.object(fake.store, "update", late):
+        fake.pass_once()
+    return num_writes >= write_number
+
+
+@pytest.mark.parametrize("num_passes", range(4))
+def test_what_is_taken_away_in_the_middle_of_a_pass_stops_no_controller(num_passes):
+    for write_number in itertools.count(1):
+        fake = started(completions=2, parallelism=2)
+        fake.tick(passes=num_passes)
+        if not is_taken_away_at(write_number, fake):
+            break
+        fake.tick(60)
+        assert fake.list("pods") == fake.list("jobs") == []
+    assert write_number > 1
+
+
+def test_a_process_ends_with_the_pod_that_was_taken_away_by_force():
+    pod = {
+        "restartPolicy": "Never",
+        "containers": [{"name": "main", "image": "i", "command": ["sleep", "600"]}],
+    }
+    fake = started(runs_processes=True, template={"spec": pod})
+    fake.tick()
+    (held,) = fake.list("pods")
+    assert fake.runtime.poll(held, 0) is None
+    take_away(fake)
+    fake.pass_once()
+    assert fake.runtime.poll(held, 0).exit_code == 137
 
 
 def test_a_lost_node_keeps_its_pods_running_in_words(cluster, batch, core):

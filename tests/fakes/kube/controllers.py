@@ -2,11 +2,13 @@
 
 import copy
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 from tests.fakes.kube import admission
+from tests.fakes.kube.answers import Refused, not_found
 from tests.fakes.kube.nodes import Ended, Runtime
 from tests.fakes.kube.resources import BUILT_IN, Resource
 from tests.fakes.kube.store import Store
@@ -43,20 +45,20 @@ class Controllers:
     def sync(self) -> None:
         """Let every controller do what is due."""
         jobs = self.store.list("jobs", "", _all)
+        _each(jobs, self._job)
         for job in jobs:
-            self._job(job)
-            for pod in self._pods_of(job):
-                self._release(job, pod)
+            _each(self._pods_of(job), partial(self._release, job))
         uids = {job["metadata"]["uid"] for job in jobs}
-        for pod in self.store.list("pods", "", lambda pod: not _owners(pod) & uids):
-            self._release(None, pod)
-        for pod in self.store.list("pods", "", _all):
-            self._schedule(pod)
+        left = self.store.list("pods", "", lambda pod: not _owners(pod) & uids)
+        _each(left, partial(self._release, None))
+        _each(self.store.list("pods", "", _all), self._schedule)
         for node in sorted(self.cut_off):
             self._lose(node)
-        for pod in self.store.list("pods", "", _all):
-            if pod["spec"].get("nodeName") not in self.cut_off:
-                self._kubelet(pod)
+        pods = self.store.list("pods", "", lambda p: p["spec"].get("nodeName") not in self.cut_off)
+        _each(pods, self._kubelet)
+        self.runtime.end_others(
+            {pod["metadata"]["uid"] for pod in self.store.list("pods", "", _all)}
+        )
 
     # The Job controller.
 
@@ -218,19 +220,24 @@ class Controllers:
 
     def collect(self) -> None:
         """Remove what belongs to an owner that is gone, as the garbage collector does."""
-        uids = {item["metadata"]["uid"] for item in list(self.store.objects.values())}
-        for plural in ("pods", "services", "secrets", "configmaps"):
-            for item in self.store.list(plural, "", _all):
-                refs = item["metadata"].get("ownerReferences") or []
-                if not refs or any(ref["uid"] in uids for ref in refs):
-                    continue
-                if plural == "pods" and _is_unfinished(item) and item["spec"].get("nodeName"):
-                    self._delete_pod(item)
-                elif plural == "pods":
-                    self.remove_pod(item)
-                else:
-                    metadata = item["metadata"]
-                    self.store.remove(_BY_PLURAL[plural], metadata["namespace"], metadata["name"])
+        with self.store.changed:
+            uids = {item["metadata"]["uid"] for item in self.store.objects.values()}
+
+        def is_left(item: Json) -> bool:
+            owners = _owners(item)
+            return bool(owners) and not owners & uids
+
+        _each(self.store.list("pods", "", is_left), self._collect_pod)
+        for plural in ("services", "secrets", "configmaps"):
+            for item in self.store.list(plural, "", is_left):
+                metadata = item["metadata"]
+                self.store.remove(_BY_PLURAL[plural], metadata["namespace"], metadata["name"])
+
+    def _collect_pod(self, pod: Json) -> None:
+        if _is_unfinished(pod) and pod["spec"].get("nodeName"):
+            self._delete_pod(pod)
+        else:
+            self.remove_pod(pod)
 
     # The scheduler.
 
@@ -390,11 +397,14 @@ class Controllers:
         self._update(PODS, pod, mark)
 
     def _update(self, resource: Resource, item: Json, change: Callable[[Json], None]) -> None:
+        metadata = item["metadata"]
+
         def changed(held: Json) -> Json:
+            if held["metadata"]["uid"] != metadata["uid"]:
+                raise not_found(resource, metadata["name"])
             change(held)
             return held
 
-        metadata = item["metadata"]
         self.store.update(resource, metadata.get("namespace", ""), metadata["name"], changed)
 
     def _set_status(self, resource: Resource, item: Json, status: Json) -> None:
@@ -442,6 +452,16 @@ class Controllers:
         else:
             event |= {"eventTime": None, "count": 1, "firstTimestamp": now, "lastTimestamp": now}
         self.store.create(EVENTS, metadata["namespace"], event, dry_run=False)
+
+
+def _each(items: Iterable[Json], act: Callable[[Json], None]) -> None:
+    """Act on every item; one that a request took away meanwhile is left to the next pass."""
+    for item in items:
+        try:
+            act(item)
+        except Refused as refused:
+            if refused.code != 404:
+                raise
 
 
 def gpus_of(pod: Json) -> int:

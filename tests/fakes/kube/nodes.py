@@ -40,6 +40,9 @@ class Runtime(Protocol):
     def terminate(self, pod: Json, now: float, *, is_forced: bool) -> None:
         """Send SIGTERM, or SIGKILL."""
 
+    def end_others(self, uids: set[str]) -> None:
+        """Kill what runs for pods that are not among `uids`: they were taken away by force."""
+
     def log(self, uid: str) -> bytes | None:
         """What it printed; None before its start."""
 
@@ -95,6 +98,10 @@ class ScriptedRuntime:
         elif not script.is_deaf:
             ended = Ended(script.exit_code_on_stop, "", script.message_on_stop)
             self._ended.setdefault(uid, ended)
+
+    def end_others(self, uids: set[str]) -> None:
+        for uid in self._started.keys() - uids:
+            self._ended.setdefault(uid, Ended(137, "Error"))
 
     def log(self, uid: str) -> bytes | None:
         return self.scripts[0][1].log if uid in self._started and self.scripts else b""
@@ -221,16 +228,22 @@ class ProcessRuntime:
             self._asked.add(process.pid)
             process.send_signal(signal.SIGTERM)
 
+    def end_others(self, uids: set[str]) -> None:
+        for uid in self._processes.keys() - uids:
+            self._kill(self._processes[uid])
+
     def log(self, uid: str) -> bytes | None:
         path = self.root / uid / "output.log"
         return path.read_bytes() if path.exists() else None
 
     def stop(self) -> None:
         """Kill what still runs."""
-        for process in self._processes.values():
-            if process.poll() is None:
-                os.killpg(process.pid, signal.SIGKILL)
-                process.wait()
+        self.end_others(set())
+
+    def _kill(self, process: subprocess.Popen[bytes]) -> None:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
 
 
 def _replace(text: str, mounts: dict[str, str]) -> str:
