@@ -23,8 +23,15 @@ def healthz(request: HttpRequest) -> JsonResponse:
 
 @login_not_required
 def readyz(request: HttpRequest) -> JsonResponse:
-    """Answer, part by part, whether the service can do its work; 503 while it cannot."""
-    parts = {name: _ask(check) for name, check in _CHECKS.items()}
+    """Answer, part by part, whether the service can do its work; 503 while it cannot.
+
+    `part=web` asks for what a web process needs to answer: while no worker runs, pages and metrics still have to come.
+    """
+    asked = _PARTS.get(request.GET.get("part", ""))
+    if asked is None:
+        told = f"There is no such part; known: {', '.join(filter(None, _PARTS))}."
+        return JsonResponse({"detail": told}, status=400)
+    parts = {name: _ask(_CHECKS[name]) for name in asked}
     is_ready = all(part["ok"] for part in parts.values())
     answer = JsonResponse({"ready": is_ready, "checks": parts}, status=200 if is_ready else 503)
     # Django's own mark: a probe's 503 is an answer, not an error of ours.
@@ -73,3 +80,5 @@ def _worker() -> str:
 
 
 _CHECKS = {"database": _database, "redis": _redis, "migrations": _migrations, "worker": _worker}
+# By the name that a probe asks for; without one, all.
+_PARTS = {"": tuple(_CHECKS), "web": ("database", "migrations")}

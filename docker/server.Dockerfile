@@ -1,5 +1,6 @@
 # The control plane: web, workers, clock, watcher and migration are this one image with different commands.
-# Build from the root of the repository: docker build -f docker/server.Dockerfile -t safehold/server .
+# Build from the root of the repository: docker build -f docker/server.Dockerfile -t safehold/server:VERSION .
+# VERSION is the one of the chart, else name yours in `image.tag`.
 FROM python:3.11-slim AS build
 WORKDIR /build
 COPY pyproject.toml constraints.txt README.md ./

@@ -1,5 +1,6 @@
-# The reference trainer and the library, on CUDA. Teams put the library into their own image the same way: the last two
-# steps are all it takes. Build: docker build -f docker/trainer.Dockerfile -t safehold/trainer .
+# The reference trainer and the library, on CUDA. Teams put the library into their own image the same way: the two
+# COPY and the RUN behind them are all it takes. Build: docker build -f docker/trainer.Dockerfile -t safehold-trainer:VERSION .
+# `safehold up` takes that name for a cluster of KUBECONFIG; another one: SAFEHOLD_TRAINER_IMAGE.
 FROM python:3.11-slim
 ARG TORCH=2.13.0
 ENV PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1

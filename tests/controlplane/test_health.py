@@ -55,3 +55,19 @@ def test_not_ready_without_redis(client: Client, valkey_server: Valkey):
     assert answer.status_code == 503
     assert answer.json()["checks"]["redis"]["ok"] is False
     assert answer.json()["checks"]["database"]["ok"] is True
+
+
+@pytest.mark.django_db
+def test_the_web_part_is_ready_without_worker_and_redis(client: Client, valkey_server: Valkey):
+    valkey_server.stop()
+    try:
+        answer = client.get("/readyz?part=web")
+    finally:
+        valkey_server.start()
+    assert answer.status_code == 200
+    assert set(answer.json()["checks"]) == {"database", "migrations"}
+
+
+def test_an_unknown_part_is_refused(client: Client):
+    answer = client.get("/readyz?part=webb")
+    assert (answer.status_code, "known: web" in answer.json()["detail"]) == (400, True)

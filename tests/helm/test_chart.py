@@ -1,9 +1,11 @@
 from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
 
 import helm_python
 import pytest
 from kubernetes import client
 
+from controlplane import health
 from controlplane.service import commands
 from tests.helm.conftest import CHART, VALUE_SETS, rendered
 
@@ -68,6 +70,12 @@ def test_the_processes_are_started_as_on_one_machine(chart):
         assert found[name]["command"] == ["python", *rest], name
     web = {one["name"]: one.get("value") for one in found["demo-web"]["env"]}
     assert web["FORWARDED_ALLOW_IPS"] == "*"
+
+
+def test_web_pods_are_not_taken_out_for_a_worker_that_is_away(chart):
+    web = dict(pods(rendered(chart, {})))["demo-web"]["containers"][0]
+    asked = parse_qs(urlsplit(web["readinessProbe"]["httpGet"]["path"]).query)["part"][0]
+    assert "worker" not in health._PARTS[asked]
 
 
 @every_set

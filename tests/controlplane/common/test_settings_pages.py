@@ -74,6 +74,13 @@ def test_who_belongs_to_no_project_still_has_an_account(db: None) -> None:
     assert client.get("/settings/members/").status_code == 404
 
 
+def test_the_first_administrator_is_led_to_the_first_project(db: None) -> None:
+    page = text(signed_in(make_user(is_superuser=True)).get("/runs/"))
+    assert 'class="btn btn-primary" href="/settings/projects/new/"' in page
+    assert "Ask an admin" not in page
+    assert "Ask an admin" in text(signed_in(make_user()).get("/runs/"))
+
+
 def test_a_viewer_finds_no_form_that_would_be_refused(vic: Client) -> None:
     for path in ("project", "members"):
         assert "btn-danger" not in text(vic.get(f"/settings/{path}/"))
