@@ -18,6 +18,7 @@ from safehold.query import Form, RunView, columns_of_items, framed
 
 __all__ = ["ApiClient", "ApiError", "place"]
 TIMEOUT_SECONDS = 30.0
+_THIS_MACHINE = {"127.0.0.1", "::1", "localhost"}
 
 
 def place(*parts: str | int) -> str:
@@ -51,8 +52,9 @@ class ApiClient:
                 headers={"Authorization": f"Bearer {token}", "Accept": "application/json"},
                 timeout=TIMEOUT_SECONDS,
                 transport=transport,
+                trust_env=httpx.URL(self.url).host not in _THIS_MACHINE,  # a proxy leads elsewhere
             )
-        except (ValueError, httpx.InvalidURL) as error:
+        except (ValueError, ImportError, httpx.InvalidURL) as error:
             raise ApiError(f"{self.url} cannot be called: {error}.") from error
 
     @classmethod
@@ -68,8 +70,8 @@ class ApiClient:
         token = api_place.token()
         if not token:
             raise ApiError(
-                "No token: set SAFEHOLD_TOKEN or SAFEHOLD_TOKEN_FILE, or run where "
-                f"{api_place.home() / 'token'} can be read."
+                f"No token: {api_place.token_path()} cannot be read or is empty. Run where it can be, "
+                "or set SAFEHOLD_TOKEN or SAFEHOLD_TOKEN_FILE."
             )
         return cls(api_place.url(), token)
 

@@ -9,7 +9,7 @@ DEFAULT_URL = "http://127.0.0.1:8000"
 
 def home() -> Path:
     """Return the folder of the service on this machine."""
-    return Path(os.environ.get("SAFEHOLD_HOME") or ".safehold")
+    return Path(os.environ.get("SAFEHOLD_HOME") or ".safehold").expanduser()
 
 
 def url() -> str:
@@ -19,9 +19,12 @@ def url() -> str:
 
 def token() -> str:
     """Return SAFEHOLD_TOKEN, else the content of SAFEHOLD_TOKEN_FILE or of the home's own; may be empty."""
-    given = os.environ.get("SAFEHOLD_TOKEN")
-    path = os.environ.get("SAFEHOLD_TOKEN_FILE") or str(home() / "token")
-    return given or _content(Path(path))
+    return os.environ.get("SAFEHOLD_TOKEN") or _content(token_path())
+
+
+def token_path() -> Path:
+    """Return the file that a token is read from where the environment holds none."""
+    return Path(os.environ.get("SAFEHOLD_TOKEN_FILE") or home() / "token")
 
 
 def _address(home: Path) -> str:
@@ -36,5 +39,5 @@ def _address(home: Path) -> str:
 def _content(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8").strip()
-    except OSError:
+    except (OSError, UnicodeDecodeError):  # what is no text is no token
         return ""

@@ -35,6 +35,9 @@ class ConfigDetailOut(ConfigOut):
     written: str = Field(
         description="The text it was written as, where that has comments or an order of its own."
     )
+    same_as: int | None = Field(
+        description="The oldest other config of the project with the same document."
+    )
 
 
 class ChangeOut(Output):

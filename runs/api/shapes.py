@@ -50,6 +50,7 @@ def config_detail_shape(config: Config) -> dict[str, Any]:
         "document": config.document,
         "toml": run_config.to_toml(config.document),
         "written": config_texts.written_of(config),
+        "same_as": config.same_as(),
     }
 
 

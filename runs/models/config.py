@@ -58,6 +58,11 @@ class Config(models.Model):
         """The part of the digest that people read."""
         return self.hash.removeprefix("blake3:")[:8]
 
+    def same_as(self) -> int | None:
+        """Return the number of the oldest other config of the project with the same document."""
+        others = Config.objects.filter(project=self.project_id, hash=self.hash).exclude(pk=self.pk)
+        return others.order_by("pk").values_list("pk", flat=True).first()
+
 
 class ConfigText(models.Model):
     """The text that a config was written as, with its comments and order; there only where it says more than the document."""

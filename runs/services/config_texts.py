@@ -1,14 +1,19 @@
 """The text that a config was written as: comments and order are no part of its document, and still not lost."""
 
+from contextlib import suppress
+
 from runs.models import Config, ConfigText
 from safehold.config import (
     ConfigInvalid,
+    Format,
     canonical_document,
     config_hash,
     parse,
     read_document,
     to_toml,
 )
+
+FORMS: tuple[Format, ...] = ("toml", "json", "yaml")
 
 
 def keep(*, config: Config, text: str | bytes) -> None:
@@ -23,6 +28,15 @@ def written_of(config: Config) -> str:
     """Return the text that a config was written as; empty where its document says all."""
     found = ConfigText.objects.filter(config=config).values_list("text", flat=True).first()
     return found or ""
+
+
+def form_of(written: str) -> Format:
+    """Return the form of a text that was read once; the narrowest one, for JSON is YAML too."""
+    for form in FORMS[:-1]:
+        with suppress(ConfigInvalid):
+            read_document(written, form)
+            return form
+    return FORMS[-1]
 
 
 def text_of(config: Config) -> str:

@@ -8,7 +8,7 @@ from safehold.api_client import ApiClient
 from safehold.cli.output import AsJson, call, pairs, print_report, table
 from safehold.cli.paging import Cursor, Limit, call_page
 from safehold.cli.tables import size
-from safehold.cli.waiting import until_verdict
+from safehold.cli.waiting import Wait, until_verdict
 from safehold.cli.watching import Watch, again_and_again
 
 app = typer.Typer(no_args_is_help=False)
@@ -38,7 +38,7 @@ def show(checkpoint: Number, watch: Watch = None, as_json: AsJson = False) -> No
 @app.command()
 def verify(
     checkpoint: Number,
-    wait: Annotated[float, typer.Option(min=0, help="Seconds to wait for the verdict.")] = 60,
+    wait: Wait = 60,
     as_json: AsJson = False,
 ) -> None:
     """Have the service verify it again, and show the findings."""

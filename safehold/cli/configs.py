@@ -10,8 +10,8 @@ from safehold.cli import approvals
 from safehold.cli.cards import Project
 from safehold.cli.output import AsJson, call, lines, pairs, print_report, table
 from safehold.cli.paging import Cursor, Limit, call_page
-from safehold.cli.reading import read_plain
-from safehold.cli.waiting import until_verdict
+from safehold.cli.reading import read_written
+from safehold.cli.waiting import Wait, until_verdict
 from safehold.cli.writing import print_written, write_whole
 
 app = typer.Typer(no_args_is_help=False)
@@ -33,9 +33,9 @@ def create(
     as_json: AsJson = False,
 ) -> None:
     """Store a config; what cannot work is refused by field."""
-    given = {"document": read_plain(file), "card": card, "parent": parent, "project": project}
+    given = read_written(file) | {"card": card, "parent": parent, "project": project}
     body = {key: value for key, value in given.items() if value is not None}
-    call(as_json, lambda client: client.create("configs", body), _print_config)
+    call(as_json, lambda client: client.create("configs", body), _print_made)
 
 
 @app.command("list")
@@ -98,7 +98,7 @@ def freeze(config: Number, as_json: AsJson = False) -> None:
 def preflight(
     config: Number,
     only: Annotated[str, typer.Option(help="Groups or codes, with commas.")] = "",
-    wait: Annotated[float, typer.Option(help="Seconds to wait for the verdict.")] = 60,
+    wait: Wait = 60,
     as_json: AsJson = False,
 ) -> None:
     """Have the service run the checks of a config, and show the report."""
@@ -148,3 +148,9 @@ def _print_configs(page: dict[str, Any]) -> None:
 
 def _print_config(config: dict[str, Any]) -> None:
     pairs({key: config[key] for key in ("id", "name", "kind", "hash", "frozen_at", "approval")})
+
+
+def _print_made(config: dict[str, Any]) -> None:
+    _print_config(config)
+    if config.get("same_as"):
+        lines(f"Config {config['same_as']} has the same document.")

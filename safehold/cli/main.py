@@ -57,7 +57,9 @@ def _where(error: Any) -> str:
 
 
 def _take_any_character() -> None:
-    """Have output show what the terminal's character set lacks by its number, rather than break."""
+    """Have output show what the terminal's character set lacks by its number, and none at all break nothing."""
+    # Whoever called may have closed it.
+    sys.stdout = sys.stdout or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")

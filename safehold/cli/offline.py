@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
+from safehold.cli.numbers import finite
 from safehold.cli.output import AsJson, CannotRun, pairs, show, show_findings
 from safehold.cli.tables import duration, size
 from safehold.config import ConfigInvalid, RunConfig, config_hash, read_file
@@ -60,16 +61,21 @@ def preflight(
 def plan(
     config: ConfigPath,
     mfu: Annotated[
-        float, typer.Option(min=0.001, max=1, help="Share of the peak that is sustained.")
+        float,
+        typer.Option(min=0.001, max=1, help="Share of the peak that is sustained."),
     ] = 0.4,
     memory_gb: Annotated[
-        float, typer.Option(min=0, help="Memory of a device in GB; 0: unknown.")
+        float, typer.Option(min=0, callback=finite, help="Memory of a device in GB; 0: unknown.")
     ] = 0,
     step_seconds: Annotated[
-        float, typer.Option(min=0, help="Of a step, as measured; 0: from the compute.")
+        float,
+        typer.Option(min=0, callback=finite, help="Of a step, as measured; 0: from the compute."),
     ] = 0,
     save_seconds: Annotated[
-        float, typer.Option(min=0, help="That an anchor stops the training; 0: from its size.")
+        float,
+        typer.Option(
+            min=0, callback=finite, help="That an anchor stops the training; 0: from its size."
+        ),
     ] = 0,
     as_json: AsJson = False,
 ) -> None:

@@ -7,6 +7,7 @@ import typer
 from safehold.api_client import ApiClient, place
 from safehold.cli.asking import Seen
 from safehold.cli.cards import Project
+from safehold.cli.numbers import finite
 from safehold.cli.output import AsJson, CannotRun, call, lines, pairs, table
 
 app = typer.Typer(no_args_is_help=False)
@@ -47,8 +48,12 @@ def show(rule: Rule, project: Project = None, as_json: AsJson = False) -> None:
 def set_bounds(
     rule: Rule,
     reason: Annotated[str, typer.Option(help="Why the project differs; kept.")],
-    low: Annotated[float | None, typer.Option(help="Smallest value inside.")] = None,
-    high: Annotated[float | None, typer.Option(help="Largest value inside.")] = None,
+    low: Annotated[
+        float | None, typer.Option(callback=finite, help="Smallest value inside.")
+    ] = None,
+    high: Annotated[
+        float | None, typer.Option(callback=finite, help="Largest value inside.")
+    ] = None,
     project: Project = None,
     seen: Seen = "",
     as_json: AsJson = False,

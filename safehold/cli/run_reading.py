@@ -13,9 +13,9 @@ from safehold.cli.waiting import until
 from safehold.cli.watching import Watch, again_and_again
 
 # What the service may say of a run, in the order of its life; `runs.states` has the same words.
+ENDS = ("finished", "stopped", "failed", "taken_away", "could_not_start", "lost")
 STATES = (
-    "draft", "queued", "starting", "running", "pausing", "paused", "stopping", "contact_lost", "finished",
-    "stopped", "failed", "taken_away", "could_not_start", "lost",
+    "draft", "queued", "starting", "running", "pausing", "paused", "stopping", "contact_lost", *ENDS,
 )  # fmt: skip
 
 
@@ -57,14 +57,15 @@ def events(
 def wait(
     run: Number,
     state: Annotated[
-        str, typer.Option(help="One of these states, with commas.")
-    ] = "finished,stopped,failed",
+        str, typer.Option(help="One of these states, with commas; any end when left out.")
+    ] = "",
     step: Annotated[int, typer.Option(help="Or at least this step.")] = 0,
     timeout: Annotated[float, typer.Option(min=0, help="Seconds.")] = 600,
     as_json: AsJson = False,
 ) -> None:
     """Wait until a run is in a state or has reached a step; exit 2 when it does not in time."""
-    call(as_json, lambda client: _wait(client, run, _states(state), step, timeout), print_run)
+    states = _states(state) if state else set(ENDS)
+    call(as_json, lambda client: _wait(client, run, states, step, timeout), print_run)
 
 
 def lineage(run: Number, as_json: AsJson = False) -> None:

@@ -9,7 +9,7 @@ from safehold.api_client import ApiClient, ApiError
 from safehold.cli import run_acts, run_forecast, run_listing, run_metrics, run_reading, run_shelf
 from safehold.cli.cards import Project
 from safehold.cli.output import AsJson, CannotRun, call
-from safehold.cli.reading import read_plain
+from safehold.cli.reading import read_written
 from safehold.cli.run_acts import ChangeReason, Waive, WeightsFrom, print_run
 
 app = typer.Typer(no_args_is_help=False)
@@ -76,7 +76,7 @@ def _config_id(client: ApiClient, config: str, card: int | None, project: str | 
     path = Path(config)
     if not path.suffix:
         raise CannotRun(f"{config} is neither the id of a config nor a file.")
-    given = {"document": read_plain(path), "card": card, "project": project}
+    given = read_written(path) | {"card": card, "project": project}
     made = client.create(
         "configs", {key: value for key, value in given.items() if value is not None}
     )

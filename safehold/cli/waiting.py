@@ -2,11 +2,14 @@
 
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Annotated, Any
+
+import typer
 
 from safehold.cli.output import CannotRun
 
 POLL_SECONDS = 0.5
+Wait = Annotated[float, typer.Option(min=0, help="Seconds to wait for the verdict.")]
 
 
 def until(

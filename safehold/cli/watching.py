@@ -8,10 +8,16 @@ from typing import Annotated
 import typer
 
 from safehold.api_errors import ApiError
+from safehold.cli.numbers import finite
 
 Watch = Annotated[
     float | None,
-    typer.Option("--watch", min=0.5, help="Show it again every so many seconds, until Ctrl-C."),
+    typer.Option(
+        "--watch",
+        min=0.5,
+        callback=finite,
+        help="Show it again every so many seconds, until Ctrl-C.",
+    ),
 ]
 _PASSING = {0, 429, 502, 503, 504}
 _CLEAR = "\x1b[2J\x1b[H"

@@ -8,11 +8,13 @@ import pytest
 
 from controlplane.common import audit
 from controlplane.common.models import Project
-from runs.models import Run
-from runs.services import ingest
+from runs.models import Config, Run
+from runs.services import config_texts, ingest
 from safehold.api_client import ApiClient
 from safehold.cli.main import run as run_command
+from safehold.config import parse, to_toml
 from safehold.wire import Column
+from tests.runs.corpus import documents_on
 from tests.factories import make_attempt, make_run
 from tests.runs.api.bridging import client_of
 from tests.runs.api.callers import Api
@@ -194,3 +196,17 @@ def test_the_difference_of_runs_names_their_bases(
     code, said = safehold("run", "diff", run.pk, other.pk)
     assert (code, "One variable changed: Base checkpoint." in said) == (0, True)
     assert "87" in said
+
+
+def test_a_config_is_stored_as_it_was_written_and_a_second_one_is_told_of(
+    safehold: Command, tmp_path: Path
+) -> None:
+    path = tmp_path / "run.toml"
+    path.write_text(f"# Why so.\n{to_toml(parse(documents_on(tmp_path)()))}", encoding="utf-8")
+    safehold("config", "create", path)
+    first = Config.objects.get()
+    assert config_texts.written_of(first).startswith("# Why so.")
+    code, said = safehold("config", "create", path)
+    assert (code, f"Config {first.pk} has the same document." in said) == (0, True)
+    safehold("run", "create", path)
+    assert config_texts.written_of(Run.objects.get().config).startswith("# Why so.")

@@ -40,6 +40,13 @@ def test_toml_faults_have_their_line(operator: Api, document: Document) -> None:
     assert f"Line {line}" in error["message"]
 
 
+def test_a_document_that_is_stored_already_is_told_of(operator: Api, document: Document) -> None:
+    first = operator.post("configs", {"document": document()}).json()
+    again = operator.post("configs", {"document": document()}).json()
+    other = operator.post("configs", {"document": document(train__seed=2)}).json()
+    assert (first["same_as"], again["same_as"], other["same_as"]) == (None, first["id"], None)
+
+
 @pytest.mark.parametrize("body", [{}, {"document": {}, "toml": ""}])
 def test_one_form_is_given(operator: Api, body: dict[str, Any]) -> None:
     refused = operator.post("configs", body)

@@ -4,6 +4,7 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from safehold.cli.application import command
 from tests.safehold.cli.conftest import Command
 from tests.safehold.cli.tree import Leaf, leaves
 
+ConfigFile = Callable[..., Path]
 PAGE = Path(__file__).parents[3] / "docs/reference/cli.md"
 
 
@@ -58,4 +60,11 @@ def test_a_reader_that_has_seen_enough_is_no_fault() -> None:
     command = [sys.executable, "-m", "safehold.cli", "run", "list", "--help"]
     ran = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, text=True, check=False)
     os.close(writer)
+    assert (ran.returncode, ran.stderr) == (0, "")
+
+
+def test_no_output_at_all_is_no_fault(config_file: ConfigFile) -> None:
+    plan = [sys.executable, "-m", "safehold.cli", "plan", str(config_file()), "--json"]
+    command = ["sh", "-c", 'exec "$@" >&-', "sh", *plan]
+    ran = subprocess.run(command, stderr=subprocess.PIPE, text=True, check=False)
     assert (ran.returncode, ran.stderr) == (0, "")

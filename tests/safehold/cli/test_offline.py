@@ -17,6 +17,16 @@ def test_a_sound_config_passes_preflight(safehold: Command, config_file: ConfigF
     assert {one["code"] for one in ran.document["findings"]} >= {"DATA-1.format", "TOK-1.lock"}
 
 
+@pytest.mark.parametrize("word", ["nan", "inf", "-inf"])
+@pytest.mark.parametrize("option", ["--mfu", "--memory-gb", "--step-seconds", "--save-seconds"])
+def test_a_plan_with_no_number_is_refused(
+    safehold: Command, config_file: ConfigFile, option: str, word: str
+) -> None:
+    ran = safehold("plan", config_file(), option, word, "--json")
+    assert (ran.code, ran.out) == (2, "")
+    assert option in ran.err
+
+
 def test_findings_that_block_give_1_and_are_read_by_people(
     safehold: Command, config_file: ConfigFile
 ) -> None:

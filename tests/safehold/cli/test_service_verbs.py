@@ -40,6 +40,7 @@ ANSWERS: dict[str, tuple[int, dict[str, Any]]] = {
     "/api/v1/runs/2/stop": (409, {"detail": "Run 2 was never launched.", "hint": "Launch it."}),
     "/api/v1/runs/3": (200, {"id": 3, "name": "a", "state": "failed", "step": 7, "tokens": None}),
     "/api/v1/runs/4": (502, {}),
+    "/api/v1/runs/5": (200, {"id": 5, "name": "a", "state": "could_not_start", "step": None}),
 }
 
 
@@ -116,6 +117,25 @@ class TestAnswers:
     def test_a_state_that_does_not_come_gives_2(self, safehold: Command) -> None:
         ran = safehold("run", "wait", 3, "--state", "finished", "--timeout", 0)
         assert (ran.code, ran.err) == (2, "safehold: Run 3 is failed at step 7 after 0 seconds.\n")
+
+    def test_no_proxy_is_asked_for_the_service_of_this_machine(
+        self, safehold: Command, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
+            monkeypatch.setenv(name, "http://127.0.0.1:9")
+        assert safehold("run", "show", 3).code == 0
+
+    def test_any_end_ends_the_waiting(self, safehold: Command) -> None:
+        assert safehold("run", "wait", 5, "--timeout", 0).code == 0
+
+    def test_a_time_that_is_no_number_is_refused(self, safehold: Command) -> None:
+        for words in (["wait", 3, "--timeout", "nan"], ["show", 3, "--watch", "inf"]):
+            ran = safehold("run", *words)
+            assert (ran.code, ran.out, f"'{words[2]}'" in ran.err) == (2, "", True)
+
+    def test_a_bound_that_is_no_number_is_refused(self, safehold: Command) -> None:
+        ran = safehold("rulebook", "set", "warmup.pretrain", "--reason", "x", "--low", "nan")
+        assert (ran.code, "nan is not a finite number" in ran.err) == (2, True)
 
     def test_a_state_that_there_is_not_is_refused_at_once(self, safehold: Command) -> None:
         ran = safehold("run", "wait", 3, "--state", "finished,done")
