@@ -8,16 +8,19 @@ from urllib.parse import quote, urlsplit
 
 # sun_path holds 108 bytes; "/.s.PGSQL.5432.lock" must fit behind the directory.
 MAX_SOCKET_DIR_BYTES = 85
+# They separate addresses, or parts of one, for PostgreSQL, libpq, Redis clients or Celery.
+NEVER_IN_SOCKET_DIR = frozenset(",;%?#")
 
 
 def socket_dir(home: Path) -> Path:
-    """Return the private directory of the sockets: inside `home`, or a short one where it is deep.
+    """Return the private directory of the sockets: inside `home`, or a short one where it is deep or oddly named.
 
-    PostgreSQL and libpq refuse long socket paths, so a deep home gets a directory named by its
+    PostgreSQL and libpq refuse long socket paths, and read commas as more than one, so such a home gets a directory named by its
     digest below the system's temporary directory; `private_dir` guards it against other users.
     """
     inside = home / "run"
-    if len(os.fsencode(inside)) <= MAX_SOCKET_DIR_BYTES:
+    is_plain = NEVER_IN_SOCKET_DIR.isdisjoint(str(inside))
+    if is_plain and len(os.fsencode(inside)) <= MAX_SOCKET_DIR_BYTES:
         return inside
     digest = hashlib.sha256(os.fsencode(home)).hexdigest()[:12]
     return Path(tempfile.gettempdir()) / f"safehold-{os.geteuid()}-{digest}"
@@ -30,8 +33,9 @@ def private_dir(path: Path) -> Path:
         PermissionError: Somebody else owns it, or it is a link.
     """
     path.mkdir(mode=0o700, parents=True, exist_ok=True)
-    found = path.lstat()
-    if path.is_symlink() or found.st_uid != os.geteuid():
+    if path.is_symlink():
+        raise PermissionError(f"{path} is a link; name the folder that it leads to: SAFEHOLD_HOME.")
+    if path.lstat().st_uid != os.geteuid():
         raise PermissionError(f"{path} belongs to another user; remove it or set SAFEHOLD_HOME.")
     path.chmod(0o700)
     return path

@@ -1,11 +1,12 @@
 """Whether a port is free, who has it, and which one to take instead."""
 
 import contextlib
+import errno
 import socket
 
 import psutil
 
-from controlplane.common.errors import Conflict
+from controlplane.common.errors import Conflict, SafeholdError
 
 HOST = "127.0.0.1"
 NUM_TRIED = 50
@@ -17,14 +18,24 @@ class PortTaken(Conflict):
     code = "service-port-taken"
 
 
+class CannotListen(SafeholdError):
+    """The system refuses the address or the port."""
+
+    code = "service-cannot-listen"
+
+
 def check(port: int, host: str = HOST) -> None:
     """Pass when the port can be had.
 
     Raises:
         PortTaken: It cannot; the message names who has it and a free one.
+        CannotListen: It is not the port's being taken: the address is none of this machine, or the port is root's.
     """
-    if is_free(port, host):
+    error = _trouble(port, host)
+    if error is None:
         return
+    if error.errno != errno.EADDRINUSE:
+        raise _refusal(port, host, error)
     other = next_free(port + 1, host)
     raise PortTaken(
         f"Port {port} is taken{holder(port)}.",
@@ -43,15 +54,27 @@ def url(host: str, port: int) -> str:
 
 def is_free(port: int, host: str = HOST) -> bool:
     """Return whether somebody can listen there now."""
+    return _trouble(port, host) is None
+
+
+def _trouble(port: int, host: str) -> OSError | None:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.socket(family) as probe:
         # As the server will do: connections that linger from its last life do not count.
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind((host, port))
-        except OSError:
-            return False
-    return True
+        except OSError as error:
+            return error
+    return None
+
+
+def _refusal(port: int, host: str, error: OSError) -> CannotListen:
+    hint = "Set SAFEHOLD_BIND to an address of this machine."
+    if error.errno == errno.EACCES:
+        hint = "An ordinary user may not take it; name a higher one: PORT=8000 make up"
+    told = f"Nothing can listen at port {port} of {host}: {error.strerror or error}."
+    return CannotListen(told, hint=hint)
 
 
 def next_free(port: int, host: str = HOST) -> int:

@@ -1,5 +1,6 @@
 """Ports, secrets, private directories and the lock of one `up` per home."""
 
+import errno
 import os
 import socket
 import stat
@@ -28,10 +29,25 @@ def test_a_taken_port_is_named_with_its_holder_and_another_is_offered(taken_port
 
 
 def test_where_no_next_port_is_free_none_is_offered(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(ports, "is_free", lambda port, host: False)
+    taken = OSError(errno.EADDRINUSE, "Address already in use")
+    monkeypatch.setattr(ports, "_trouble", lambda port, host: taken)
     with pytest.raises(ports.PortTaken) as told:
         ports.check(65535)
     assert told.value.hint == "Name another one: PORT=8001 make up"
+
+
+def test_an_address_of_another_machine_is_no_taken_port():
+    with pytest.raises(ports.CannotListen, match="port 8000 of 192.0.2.1: ") as told:
+        ports.check(8000, "192.0.2.1")
+    assert "SAFEHOLD_BIND" in told.value.hint
+
+
+def test_a_port_of_root_is_told_as_such(monkeypatch: pytest.MonkeyPatch):
+    refused = OSError(errno.EACCES, "Permission denied")
+    monkeypatch.setattr(ports, "_trouble", lambda port, host: refused)
+    with pytest.raises(ports.CannotListen) as told:
+        ports.check(80)
+    assert "PORT=8000" in told.value.hint
 
 
 @pytest.mark.parametrize(
@@ -71,8 +87,18 @@ def test_a_private_directory_is_closed_to_others(tmp_path: Path):
 
 def test_a_link_is_no_private_directory(tmp_path: Path):
     (tmp_path / "run").symlink_to(tmp_path)
-    with pytest.raises(PermissionError, match="belongs to another user"):
+    with pytest.raises(PermissionError, match="is a link"):
         places.private_dir(tmp_path / "run")
+
+
+@pytest.mark.parametrize("name", ["a,b", "a;b", "50%20", "what?", "#1"])
+def test_a_home_whose_name_would_split_an_address_has_its_sockets_elsewhere(name: str):
+    assert name not in str(places.socket_dir(Path("/home") / name))
+
+
+def test_blanks_and_letters_of_any_script_may_stand_in_the_path_of_sockets():
+    home = Path("/home/mein Ordner/数据")
+    assert places.socket_dir(home) == home / "run"
 
 
 def test_a_second_up_is_told_address_and_pid(tmp_path: Path):
