@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import logging
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -51,10 +52,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m safehold.reference.train", description=__doc__)
     parser.add_argument(
-        "--pace", type=float, default=0.0, metavar="SECONDS",
+        "--pace", type=_seconds, default=0.0, metavar="SECONDS",
         help="begin no step sooner than this after the last, and leave the machine to others",
     )  # fmt: skip
     return parser
+
+
+def _seconds(text: str) -> float:
+    with contextlib.suppress(ValueError):
+        if 0 <= (seconds := float(text)) < math.inf:
+            return seconds
+    raise argparse.ArgumentTypeError(f"{text!r} is no number of seconds from 0 on")
 
 
 class Trainer:

@@ -7,7 +7,7 @@ import torch
 
 from safehold.config import parse
 from safehold.data.packed import Packed
-from safehold.reference import corpus
+from safehold.reference import corpus, train
 from safehold.reference.config import demo_config
 from safehold.reference.network import Network, loss_of, num_parameters
 from safehold.reference.schedule import Schedule
@@ -115,3 +115,10 @@ def test_machine_has_text_of_three_domains():
 def test_demo_config_is_one_that_the_product_takes(tmp_path):
     made = tiny_data(tmp_path / "data")
     parse(demo_config(made, root=tmp_path))
+
+
+@pytest.mark.parametrize("word", ["nan", "inf", "-1", "soon"])
+def test_a_pace_that_is_no_time_is_refused(word: str, capsys: pytest.CaptureFixture[str]):
+    with pytest.raises(SystemExit):
+        train._parser().parse_args(["--pace", word])
+    assert f"{word!r} is no number of seconds" in capsys.readouterr().err
