@@ -10,7 +10,7 @@ import logging
 import os
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from safehold import wire
 from safehold.commands import Inbox
@@ -57,6 +57,7 @@ class Client:
         self._heartbeat_seconds = heartbeat_seconds or every
         self._last_sent_at = 0.0
         self._retry_at = 0.0
+        self._read_again_at = 0.0  # after the disk refused to give the records
         self._last_phase = ""
         self._closing = threading.Event()
         self._deadline = 0.0
@@ -98,11 +99,11 @@ class Client:
             self._guarded_turn(last=True)
             if self._all_sent() and not self.failures and not self.inbox.reports():
                 return
-            time.sleep(0.5 if self.failures else 0.0)
+            time.sleep(0.5 if self._is_held() else 0.0)
 
     def _rest(self) -> None:
         """Wait until there is something to send, but look a few times a second: not all news is a record."""
-        if self.failures or self.denied:
+        if self._is_held() or self.denied:
             self._closing.wait(self._flush_seconds)
         elif self._near():
             self._closing.wait(self._pace.pause(time.monotonic()))
@@ -127,12 +128,13 @@ class Client:
         if self._is_denied() or now < self._retry_at:
             return
         reports, beat = self.inbox.reports(), self._heartbeat()
-        news = self._journal.last_seq > self._sender.acked or reports
+        is_readable = now >= self._read_again_at
+        news = (is_readable and not self._all_sent()) or reports
         if not (news or last or self._beat_due(now, beat.phase)):
             return
         self._pace.take(now)
-        upto = self._journal.sync()
-        ack = self._sender.send(upto=upto, heartbeat=beat, applied=reports)
+        upto = self._journal.sync() if is_readable else 0
+        ack = self._exchange(upto, beat, reports)
         self._last_sent_at, self._last_phase = now, beat.phase
         if ack is None:
             return
@@ -141,7 +143,23 @@ class Client:
         self.failures = 0
         self.inbox.arrived(reports)
         self.inbox.offer(ack.commands)
-        self._journal.forget(ack.acked)
+        self._journal.forget(self._sender.acked)
+
+    def _exchange(
+        self, upto: int, beat: wire.Heartbeat, reports: Sequence[wire.Applied]
+    ) -> wire.Ack | None:
+        """Send; where the disk refuses to give the records, the sign of life alone."""
+        try:
+            return self._sender.send(upto=upto, heartbeat=beat, applied=reports)
+        except OSError as error:  # not of the network: the transport makes those its own
+            if not self._read_again_at:
+                logger.error("client.journal_unreadable", extra={"reason": str(error)})
+            self._read_again_at = time.monotonic() + self._heartbeat_seconds
+            return self._sender.send(upto=0, heartbeat=beat, applied=reports)
+
+    def _is_held(self) -> bool:
+        """Say whether the server, or the disk, has failed and is tried again later."""
+        return bool(self.failures) or time.monotonic() < self._read_again_at
 
     def _is_denied(self) -> bool:
         if self.denied and self._transport.follow():

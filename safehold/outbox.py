@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from safehold import wire
+from safehold.durability import sync_folder
 from safehold.transport import Denied, Rejected, Transport, Unreachable, wait_seconds
 
 logger = logging.getLogger(__name__)
@@ -24,6 +25,8 @@ class Outbox:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self._lock = threading.Lock()
+        self._last_ns = 0
 
     def put(self, registration: dict[str, Any]) -> Path:
         """Keep a registration, on the disk when this returns.
@@ -31,14 +34,17 @@ class Outbox:
         Raises:
             OSError: the disk took it not; the caller tells.
         """
-        self.folder.mkdir(parents=True, exist_ok=True)
-        name = f"{time.time_ns():020d}-{os.getpid()}{_SUFFIX}"
+        if not self.folder.exists():
+            self.folder.mkdir(parents=True, exist_ok=True)
+            sync_folder(self.folder.parent)
+        name = self._next_name()
         part = self.folder / f"{name}.part"
         with part.open("wb") as file:
             file.write(json.dumps(wire.tidy(registration), allow_nan=False).encode())
             file.flush()
             os.fsync(file.fileno())
         part.rename(self.folder / name)
+        sync_folder(self.folder)
         return self.folder / name
 
     def waiting(self) -> list[Path]:
@@ -68,6 +74,15 @@ class Outbox:
             path.unlink(missing_ok=True)
             delivered += 1
         return delivered
+
+    def _next_name(self) -> str:
+        """Return a name that sorts after all that wait, also where the clock was put back."""
+        with self._lock:
+            if not self._last_ns:
+                found = [path.name.partition("-")[0] for path in self.waiting()]
+                self._last_ns = max((int(text) for text in found if text.isdecimal()), default=0)
+            self._last_ns = max(time.time_ns(), self._last_ns + 1)
+            return f"{self._last_ns:020d}-{os.getpid()}{_SUFFIX}"
 
     def _set_aside(self, path: Path, rejected: Rejected) -> None:
         logger.error("outbox.refused", extra={"file": str(path), "reason": str(rejected)})

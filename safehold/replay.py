@@ -84,7 +84,7 @@ def _replay_one(
                 logger.warning(
                     "replay.torn_tail", extra={"folder": str(path), "bytes": reader.left_bytes()}
                 )
-            remove_journal(path)
+            remove_journal(path, owned)
         else:
             done.left = True
     except (OSError, ValueError):

@@ -104,9 +104,10 @@ class Sender:
         self._gaps = 0
         self._refusals = 0
         self._most = min(MOST_RECORDS, self._most * 2)
-        self.acked = ack.acked
-        if ack.acked < piece.last_seq:
-            self.reader.seek(ack.acked)
+        # An answer that claims more than was ever sent must not delete records here.
+        self.acked = min(ack.acked, piece.last_seq)
+        if self.acked < piece.last_seq:
+            self.reader.seek(self.acked)
         for refusal in ack.refused[:5]:
             logger.warning(
                 "client.point_refused", extra={"metric": refusal.name, "reason": refusal.reason}
@@ -114,8 +115,8 @@ class Sender:
 
     def _adjust(self, piece: Piece, rejected: Rejected) -> None:
         """Go where the server wants to have us, or send less at once."""
-        if rejected.status == 409 and isinstance(rejected.problem.get("acked"), int):
-            self._rewind(rejected.problem["acked"])
+        if rejected.status == 409 and type(acked := rejected.problem.get("acked")) is int:
+            self._rewind(acked, piece)
         elif rejected.status == 426 or not piece.records:
             raise Unreachable(f"the server refuses our messages ({rejected})", 30.0)
         elif len(piece.records) > 1:
@@ -135,7 +136,11 @@ class Sender:
         self._refusals = 0
         self._pending = Piece(piece.first_seq, [lost_record(text)])
 
-    def _rewind(self, acked: int) -> None:
+    def _rewind(self, acked: int, piece: Piece) -> None:
+        if not 0 <= acked < piece.first_seq:
+            raise Unreachable(
+                f"the server asks for record {acked + 1} instead of {piece.first_seq}"
+            )
         self._pending = None
         self._gaps += 1
         self.acked = acked

@@ -65,7 +65,7 @@ class Transport:
         token_file: Path | None = None,
         url_file: Path | None = None,
     ) -> None:
-        self._token = token
+        self._token = token.strip()
         self._token_file = token_file
         self._url, self._url_file = url, url_file
         self._connection = Connection(url)
@@ -119,7 +119,11 @@ class Transport:
             headers["Content-Encoding"] = encoding
         try:
             return self._connection.post(path, body, headers)
-        except (OSError, http.client.HTTPException, ValueError) as error:
+        except ValueError:  # its words, and those it came from, may quote the token
+            raise Unreachable(
+                "the request cannot be sent: address or token hold what HTTP cannot carry"
+            ) from None
+        except (OSError, http.client.HTTPException) as error:
             raise Unreachable(f"{type(error).__name__}: {error}") from error
 
     def _fresh_token(self) -> bool:

@@ -7,10 +7,13 @@ a set of open folders stands beside them.
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 import threading
 from pathlib import Path
+
+LOCK = "lock"
 
 _open: set[Path] = set()
 _guard = threading.Lock()
@@ -32,21 +35,28 @@ class Claim:
             _open.discard(self._folder)
 
 
-def claim(folder: Path) -> Claim | None:
-    """Return the ownership of a journal, or `None` where another has it."""
+def claim(folder: Path, *, is_new: bool = False) -> Claim | None:
+    """Return the ownership of a journal, or `None` where another has it.
+
+    Args:
+        folder: Of the journal.
+        is_new: This process has just made it, so a file system without locks is no obstacle.
+    """
     folder = folder.resolve()
     with _guard:
         # Opening and closing the lock file again would drop our own lock: POSIX says so.
         if folder in _open:
             return None
         try:
-            file = os.open(folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            file = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         except FileNotFoundError:
             return None
         try:
             fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            os.close(file)
-            return None
+        except OSError as error:
+            is_taken = error.errno in (errno.EACCES, errno.EAGAIN)
+            if is_taken or not is_new:  # without locks nobody knows whether the writer lives
+                os.close(file)
+                return None
         _open.add(folder)
         return Claim(folder, file)

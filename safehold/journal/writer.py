@@ -7,6 +7,7 @@ sent also outlives the machine. Neither waits for the network.
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import os
 import threading
@@ -17,7 +18,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from safehold.journal.claims import Claim, claim
+from safehold.durability import sync_folder
+from safehold.journal.claims import LOCK, Claim, claim
 from safehold.journal.frames import MAGIC, MAX_RECORD_BYTES, frame, segment_path
 from safehold.journal.records import pack_record
 from safehold.wire import NO_STEP, NO_TOKENS, EventKind
@@ -58,7 +60,7 @@ class Journal:
         self.last_seq = 0
         self.num_dropped = 0
         self.has_news = threading.Event()
-        self._claim: Claim | None = claim(self.folder)
+        self._claim: Claim | None = claim(self.folder, is_new=True)
         self._limit_bytes = limit_bytes
         self._segment_bytes = segment_bytes
         self._lock = threading.Lock()
@@ -67,6 +69,7 @@ class Journal:
         self._file = -1
         self._unsynced: list[int] = []
         self._new_names = True
+        self._new_folder = True
         self._first_seq = 1  # of the open segment
         self._written_bytes = 0  # of the open segment
         self._closed: deque[tuple[int, Path, int]] = deque()  # first number, path, bytes
@@ -96,16 +99,21 @@ class Journal:
         with self._lock:
             if self._untold_drops:
                 self._tell_drops()
-            return self._write(record, event=event) or self._drop()
+            seq = self._write(record, event=event)
+            is_first_drop = not seq and self._drop()
+        # Not under the lock: who handles the logs may come back here.
+        if is_first_drop:
+            reason = {"folder": str(self.folder), "reason": self._why}
+            logger.warning("journal.record_dropped", extra=reason)
+        return seq
 
     def sync(self) -> int:
         """Put what was appended on the disk; returns the number of the last such record."""
         with self._sync_lock:
             with self._lock:
-                seq, files = self.last_seq, self._unsynced
+                still_open = [os.dup(self._file)] if self._file >= 0 else []
+                seq, files = self.last_seq, self._unsynced + still_open
                 self._unsynced = []
-                if self._file >= 0:
-                    files.append(os.dup(self._file))
                 new_names, self._new_names = self._new_names, False
             if seq > self._synced_seq:
                 self._sync_files(files, new_names)
@@ -119,7 +127,11 @@ class Journal:
             for file in files:
                 os.fdatasync(file)
             if new_names:
-                _sync_folder(self.folder)
+                sync_folder(self.folder)
+            if self._new_folder:  # the folder's own name lies in the one above, and so on
+                self._new_folder = False
+                sync_folder(self.folder.parent)
+                sync_folder(self.folder.parent.parent)
         except OSError as error:
             # Sending is then the safest that is left: the bytes are with the operating system.
             logger.warning(
@@ -138,21 +150,23 @@ class Journal:
             path.unlink(missing_ok=True)
 
     def close(self, *, acked: int = 0) -> None:
-        """Sync and close; where the server holds every record the folder goes."""
+        """Sync and close; where the server holds every record the folder goes. Never raises for the disk."""
         if os.getpid() != self.pid or self._claim is None:
             return
         owned, self._claim = self._claim, None
         with self._lock:
             if self._untold_drops:
                 self._tell_drops()
-        self.sync()
+        with contextlib.suppress(OSError):
+            self.sync()
         with self._lock:
             if self._file >= 0:
-                os.close(self._file)
+                with contextlib.suppress(OSError):  # a network's file system tells late errors here
+                    os.close(self._file)
             self._file = -1
             self._limit_bytes = -EVENT_ROOM_BYTES  # whoever still logs is told, not served
         if acked >= self.last_seq:
-            remove_journal(self.folder)
+            remove_journal(self.folder, owned)
         owned.release()
 
     def _has_room(self, size_bytes: int, *, event: bool) -> bool:
@@ -176,10 +190,10 @@ class Journal:
         return self.last_seq
 
     def _put(self, data: bytes) -> None:
-        written = os.write(self._file, data)
+        # By place, so that whatever a failed write left behind is written over.
+        written = os.pwrite(self._file, data, self._written_bytes)
         if written != len(data):
             os.ftruncate(self._file, self._written_bytes)
-            os.lseek(self._file, self._written_bytes, os.SEEK_SET)
             raise OSError(f"only {written} of {len(data)} bytes could be written")
         self._written_bytes += written
 
@@ -212,14 +226,11 @@ class Journal:
         self._why = why
         return 0
 
-    def _drop(self) -> int:
-        if not self._untold_drops:
-            logger.warning(
-                "journal.record_dropped", extra={"folder": str(self.folder), "reason": self._why}
-            )
+    def _drop(self) -> bool:
+        """Count a dropped record; returns whether it is the first of several."""
         self._untold_drops += 1
         self.num_dropped += 1
-        return 0
+        return self._untold_drops == 1
 
     def _tell_drops(self) -> None:
         """Say how many were dropped, once points find room again (at the end: in any case)."""
@@ -240,16 +251,18 @@ def message(data: dict[str, Any], kind: EventKind = "message") -> bytes:
     )
 
 
-def remove_journal(folder: Path) -> None:
-    """Delete a journal whose records are all stored by the server."""
-    for path in folder.iterdir():
-        path.unlink(missing_ok=True)
-    folder.rmdir()
+def remove_journal(folder: Path, owned: Claim) -> None:
+    """Delete a journal whose records are all stored by the server; what cannot be deleted stays and is told.
 
-
-def _sync_folder(folder: Path) -> None:
-    file = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    The lock goes last and is given up before: on NFS an open file stays in its folder under another name.
+    """
     try:
-        os.fsync(file)
-    finally:
-        os.close(file)
+        for path in folder.iterdir():
+            if path.name != LOCK:
+                path.unlink(missing_ok=True)
+        owned.release()
+        (folder / LOCK).unlink(missing_ok=True)
+        folder.rmdir()
+    except OSError as error:
+        extra = {"folder": str(folder), "reason": str(error)}
+        logger.warning("journal.not_removed", extra=extra)

@@ -59,7 +59,7 @@ def read_ack(data: Mapping[str, Any]) -> Ack:
     """
     try:
         return Ack(
-            acked=_int(data["acked"]),
+            acked=_mark(data["acked"]),
             records=_int(data.get("records", 0)),
             stored=_int(data.get("stored", 0)),
             refused=tuple(
@@ -90,6 +90,12 @@ def problem_of(error: WireError) -> tuple[int, dict[str, Any]]:
     if isinstance(error, TooLarge):
         return 413, facts | {"type": "too-large"}
     return 400, facts | {"type": "wire"}
+
+
+def _mark(value: object) -> int:
+    if _int(value) < 0:
+        raise TypeError(f"{value!r} is no number of a record")
+    return _int(value)
 
 
 def _int(value: object) -> int:

@@ -2,8 +2,10 @@ from __future__ import annotations
 
 import struct
 import time
+import traceback
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -14,7 +16,7 @@ from safehold.client import Client
 from safehold.journal import Journal, Reader, pack_record
 from safehold.replay import replay
 from safehold.sending import Sender
-from safehold.transport import Denied, Transport, Unreachable, wait_seconds
+from safehold.transport import Denied, Rejected, Transport, Unreachable, wait_seconds
 from tests.fakes.ingest_server import Fault, IngestServer, ingest_server
 from tests.waiting import wait_until
 
@@ -191,6 +193,88 @@ def test_a_record_that_the_server_cannot_take_is_left_out_alone(
     wait_until(lambda: sent(sender) and sender.acked == 11, every=0)
     assert server.steps() == [*range(9), -1, 10]
     assert "record 10 was refused" in server.events("message")[0]["text"]
+
+
+class Claiming:
+    """A server that holds what it is told to hold."""
+
+    def __init__(self, **answer: Any) -> None:
+        self.answer: dict[str, Any] = {"v": 1, **answer}
+        self.status = 200
+
+    def post(self, path: str, body: bytes, **_: str) -> dict[str, Any]:
+        if self.status != 200:
+            raise Rejected(self.status, self.answer)
+        return self.answer
+
+
+def test_no_more_is_believed_to_be_stored_than_was_sent(journal: Journal) -> None:
+    for step in range(100):
+        journal.append(point(step))
+    sender = Sender(Reader(journal.folder), Claiming(acked=10**6))  # type: ignore[arg-type]
+    assert sender.send(upto=40) is not None
+    assert sender.acked == 40
+    assert sender.reader.next_seq == 41
+
+
+@pytest.mark.parametrize(
+    ("status", "acked", "reason"),
+    [
+        (200, -5, "is not an acknowledgement"),
+        (200, True, "is not an acknowledgement"),
+        (200, "7", "is not an acknowledgement"),
+        (409, 10**6, "asks for record 1000001 instead of 1"),
+        (409, -5, "asks for record -4 instead of 1"),
+    ],
+)
+def test_a_mark_that_cannot_be_changes_nothing(
+    journal: Journal, status: int, acked: Any, reason: str
+) -> None:
+    journal.append(point(0))
+    server = Claiming(acked=acked)
+    server.status = status
+    sender = Sender(Reader(journal.folder), server)  # type: ignore[arg-type]
+    with pytest.raises(Unreachable, match=reason):
+        sender.send()
+    server.status, server.answer["acked"] = 200, 1
+    assert sender.send() is not None
+    assert sender.acked == 1
+
+
+def test_a_disk_that_cannot_be_read_does_not_silence_the_heartbeat(
+    client: Client, journal: Journal, server: IngestServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> bytes:
+        raise OSError(5, "Input/output error")
+
+    server.held.commands.append(wire.Command(5, "save"))
+    journal.append(point(0))
+    with monkeypatch.context() as patch:
+        patch.setattr("safehold.journal.reader._read", refuse)
+        client.start()
+        wait_until(lambda: len(server.held.heartbeats) >= 3)
+        wait_until(lambda: client.inbox.peek("save"))
+        assert client.failures == 0
+        assert server.held.num_requests < 50
+    wait_until(lambda: client.acked == 1)
+    assert server.steps() == [0]
+
+
+def test_a_token_is_taken_without_the_line_end_of_its_file(
+    journal: Journal, server: IngestServer
+) -> None:
+    transport = Transport(server.url, f"{server.token}\n")
+    assert Sender(Reader(journal.folder), transport).send() is not None
+    transport.close()
+
+
+def test_a_token_that_cannot_be_sent_is_never_quoted(
+    journal: Journal, server: IngestServer
+) -> None:
+    transport = Transport(server.url, "se\ncret")
+    with pytest.raises(Unreachable, match="address or token hold what HTTP cannot carry") as caught:
+        Sender(Reader(journal.folder), transport).send()
+    assert "cret" not in "".join(traceback.format_exception(caught.value))
 
 
 def test_a_token_that_was_replaced_is_read_anew(

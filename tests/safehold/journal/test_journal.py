@@ -1,12 +1,16 @@
 from __future__ import annotations
 
+import errno
+import logging
 import os
 import resource
 import signal
 import struct
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -27,6 +31,29 @@ def point(step: int, value: float = 1.0, size: int = 0) -> bytes:
         kind="message" if size else None,
         data={"text": "x" * size} if size else None,
     )
+
+
+@contextmanager
+def files_of_at_most(size_bytes: int) -> Iterator[None]:
+    """Have the kernel refuse more, as a full disk does: a write ends half-way, the next one fails."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    old = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size_bytes, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+        signal.signal(signal.SIGXFSZ, old)
+
+
+def open_files() -> set[str]:
+    found = set()
+    for name in os.listdir("/proc/self/fd"):
+        try:
+            found.add(os.readlink(f"/proc/self/fd/{name}"))
+        except OSError:
+            continue
+    return found
 
 
 def read_all(reader: Reader, **limits: int) -> list[bytes]:
@@ -160,20 +187,146 @@ def test_a_full_journal_drops_counts_and_tells_once(
 def test_a_full_disk_neither_raises_nor_damages_what_is_there(tmp_path: Path) -> None:
     journal = Journal(tmp_path, 0)
     journal.append(point(0))
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    old = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (500, hard))
-    try:
+    with files_of_at_most(500):
         numbers = [journal.append(point(step)) for step in range(1, 50)]
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-        signal.signal(signal.SIGXFSZ, old)
     assert 0 in numbers
     assert journal.append(point(99)) > 0
     read = to_batch(0, journal.id, 1, read_all(Reader(journal.folder)))
     kept = [step for step, number in zip(range(1, 50), numbers, strict=True) if number]
     assert read.steps.tolist() == [0, *kept, -1, 99]
     journal.close()
+
+
+def test_a_failed_write_that_cannot_be_undone_is_written_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError(errno.EIO, "Input/output error")
+
+    journal = Journal(tmp_path, 0)
+    journal.append(point(0))
+    with files_of_at_most(120), monkeypatch.context() as patch:
+        patch.setattr(os, "ftruncate", refuse)
+        while journal.append(point(1, size=30)):
+            pass
+    journal.append(point(2))
+    read = to_batch(0, journal.id, 1, read_all(Reader(journal.folder)))
+    assert read.steps.tolist()[0] == 0
+    assert read.steps.tolist()[-1] == 2
+    assert read.n == journal.last_seq
+    journal.close()
+
+
+def test_who_handles_the_logs_may_write_to_the_journal(tmp_path: Path) -> None:
+    journal = Journal(tmp_path, 0, limit_bytes=100)
+
+    class Handler(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            journal.append(message({"text": record.getMessage()}), event=True)
+
+    handler = Handler()
+    logging.getLogger("safehold.journal.writer").addHandler(handler)
+    try:
+        thread = threading.Thread(target=journal.append, args=(point(1, size=200),), daemon=True)
+        thread.start()
+        thread.join(5)
+        assert not thread.is_alive()
+    finally:
+        logging.getLogger("safehold.journal.writer").removeHandler(handler)
+    texts = [e.data["text"] for e in to_batch(0, "", 1, read_all(Reader(journal.folder))).events]
+    assert "journal.record_dropped" in texts
+    journal.close()
+
+
+def test_a_loss_of_power_cannot_take_the_folder_of_synced_records(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced: set[str] = set()
+    fsync = os.fsync
+
+    def noted(file: int) -> None:
+        synced.add(os.readlink(f"/proc/self/fd/{file}"))
+        fsync(file)
+
+    monkeypatch.setattr(os, "fsync", noted)
+    journal = Journal(tmp_path / "attempt" / "journal", 0)
+    journal.append(point(1))
+    journal.sync()
+    assert synced >= {str(p) for p in (journal.folder, *list(journal.folder.parents)[:2])}
+    journal.close()
+
+
+def test_a_sync_that_fails_loses_no_open_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(_: int) -> int:
+        raise OSError(errno.EMFILE, "Too many open files")
+
+    journal = Journal(tmp_path, 0, segment_bytes=200)
+    for step in range(20):
+        journal.append(point(step))
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "dup", refuse)
+        with pytest.raises(OSError, match="Too many"):
+            journal.sync()
+    assert journal.sync() == 20
+    inside = [name for name in open_files() if name.startswith(str(journal.folder))]
+    assert len(inside) == 2  # the segment that is written, and the lock
+    journal.close()
+
+
+def test_a_file_system_that_keeps_open_files_does_not_make_the_end_raise(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As NFS does: a file that is deleted while it is open lies on under another name."""
+    unlink = Path.unlink
+
+    def renamed(path: Path, missing_ok: bool = False) -> None:
+        if str(path) in open_files():
+            path.rename(path.with_name(".nfs0000000000000001"))
+        else:
+            unlink(path, missing_ok=missing_ok)
+
+    monkeypatch.setattr(Path, "unlink", renamed)
+    journal = Journal(tmp_path, 0)
+    journal.append(point(1))
+    journal.close(acked=1)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("function", ["unlink", "rmdir", "iterdir"])
+def test_a_journal_that_cannot_be_deleted_stays_and_is_told(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    function: str,
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError(errno.EROFS, "Read-only file system")
+
+    journal = Journal(tmp_path, 0)
+    journal.append(point(1))
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, function, refuse)
+        journal.close(acked=1)
+    assert "journal.not_removed" in [record.message for record in caplog.records]
+    assert claim(journal.folder) is not None
+
+
+def test_a_file_system_without_locks_is_no_obstacle_to_the_writer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr("safehold.journal.claims.fcntl.lockf", refuse)
+    journal, other = Journal(tmp_path, 0), Journal(tmp_path, 1)
+    journal.append(point(1))
+    journal.close(acked=1)
+    other.append(point(1))
+    other.close()
+    assert [path.name for path in tmp_path.iterdir()] == [other.folder.name]
+    assert claim(other.folder) is None  # nobody can know whether its writer lives
 
 
 def test_a_writer_owns_its_journal_until_it_closes(tmp_path: Path) -> None:
