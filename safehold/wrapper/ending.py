@@ -87,9 +87,14 @@ def write_end(
 ) -> None:
     """Write the document for the launcher, and in a pod as its termination message.
 
-    The document names the pod, so that whoever reads the message knows whose it is.
+    The document names the pod, so that whoever reads the message knows whose it is. A full disk keeps neither
+    the message nor what follows from being told.
     """
-    write_json(folder / name, document)
+    try:
+        write_json(folder / name, document)
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            sys.stderr.write(f"safehold: {folder / name} could not be written: {error}\n")
     pod = environ.get("SAFEHOLD_POD", "")
     path = environ.get("SAFEHOLD_TERMINATION_LOG") or (TERMINATION_LOG if pod else "")
     if not path:

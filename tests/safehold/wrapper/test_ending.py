@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from safehold.statusfile import write_json, write_status
-from safehold.wrapper.ending import MOST_BYTES, describe_end
+from safehold.wrapper.ending import MOST_BYTES, describe_end, write_end
 from safehold.wrapper.tail import Tail, summary
 
 
@@ -89,3 +89,15 @@ def test_without_a_traceback_the_last_lines_are() -> None:
     assert tail.error().splitlines()[0] == "line 993"
     assert tail.error().endswith("\ufffd tail")
     assert len(tail.error(most=20)) == 20
+
+
+def test_a_record_that_cannot_be_written_keeps_the_message_of_the_pod_from_nobody(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    rank(tmp_path, 0)
+    (tmp_path / "exit.json").mkdir()
+    told = tmp_path / "termination-log"
+    environ = {"SAFEHOLD_POD": "pod-0", "SAFEHOLD_TERMINATION_LOG": str(told)}
+    write_end(tmp_path, "exit.json", end(tmp_path, 1), environ)
+    assert json.loads(told.read_text())["outcome"] == "finished"
+    assert "exit.json could not be written" in capfd.readouterr().err
