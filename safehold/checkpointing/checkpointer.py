@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import logging
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from torch import nn
 from torch.optim import Optimizer
@@ -24,6 +25,8 @@ from safehold.checkpointing.writer import announced, write_checkpoint
 from safehold.manifest import Manifest, read
 
 logger = logging.getLogger(__name__)
+
+T = TypeVar("T")
 
 
 class Checkpointer:
@@ -104,16 +107,8 @@ class Checkpointer:
         kind = self._due(step)
         if kind is None:
             return None
-        try:
-            manifest = self.save(step, kind=kind)
-        except SaveError:
-            self._num_failures += 1
-            if self._num_failures > self._failures_allowed:
-                raise
-            logger.exception("checkpoint.failed", extra={"step": step})
-            return None
-        self._num_failures = 0
-        return manifest
+        self._tolerated(self.flush, step)  # a snapshot that failed since is a failure of its own
+        return self._tolerated(lambda: self.save(step, kind=kind), step)
 
     def save(self, step: int, kind: str = "anchor") -> Manifest | None:
         """Save now; an anchor is on stable storage on return, a snapshot is on its way.
@@ -122,21 +117,16 @@ class Checkpointer:
             The manifest of an anchor, on rank 0.
 
         Raises:
-            SaveError: this save failed, or the snapshot before it; on every rank.
+            SaveError: this save failed, or before a snapshot the snapshot before it; on every rank.
         """
-        self.flush()
+        self._settle(kind)
         final = self._places.of_step(step)
         if step in self._saved:
             return self._already_saved(final)
-        captured = capture(
-            self._parts, rank=self._ranks.rank, step=step, tokens=self._run.tokens, kind=kind
-        )
+        captured = self._ranks.agree_each(lambda: self._captured(step, kind), SaveError)
         if kind == "anchor":
             return self._write(captured, final)
-        began = time.perf_counter()
-        mine = captured.copied(self._buffers)
-        self._background.start(lambda: self._write(mine, final))
-        logger.info("checkpoint.copied", extra={"seconds": time.perf_counter() - began})
+        self._background.start(lambda: self._write(captured, final))
         return None
 
     def flush(self) -> None:
@@ -146,6 +136,37 @@ class Checkpointer:
             SaveError: it failed; on every rank.
         """
         self._background.wait()
+
+    def _settle(self, kind: str) -> None:
+        """Wait for the snapshot before; its failure, told already, keeps no anchor from being written."""
+        try:
+            self.flush()
+        except SaveError:
+            if kind != "anchor":
+                raise
+            logger.exception("checkpoint.snapshot_failed")
+
+    def _tolerated(self, act: Callable[[], T], step: int) -> T | None:
+        """Do what may fail so often in a row."""
+        try:
+            return act()
+        except SaveError:
+            self._num_failures += 1
+            if self._num_failures > self._failures_allowed:
+                raise
+            logger.exception("checkpoint.failed", extra={"step": step})
+            return None
+
+    def _captured(self, step: int, kind: str) -> Captured:
+        captured = capture(
+            self._parts, rank=self._ranks.rank, step=step, tokens=self._run.tokens, kind=kind
+        )
+        if kind == "anchor":
+            return captured
+        began = time.perf_counter()
+        mine = captured.copied(self._buffers)
+        logger.info("checkpoint.copied", extra={"seconds": time.perf_counter() - began})
+        return mine
 
     def _due(self, step: int) -> str | None:
         settings = self._config.get("checkpoint") or {}
@@ -164,16 +185,18 @@ class Checkpointer:
             self._register(final, announced(captured, origin), "failed", str(error))
             raise
         self._saved.add(captured.step)
+        self._num_failures = 0
         if manifest is not None:
             self._register(final, manifest, "complete")
         return manifest
 
     def _already_saved(self, final: Path) -> Manifest | None:
         """A step is saved once an attempt; a second wish for it (a snapshot, then a stop) is met."""
-        if self._ranks.rank:
-            return None
-        manifest = read(final)
-        self._register(final, manifest, "complete")
+        manifest = self._ranks.agree_each(
+            lambda: read(final) if self._ranks.rank == 0 else None, SaveError
+        )
+        if manifest is not None:
+            self._register(final, manifest, "complete")
         return manifest
 
     def _register(

@@ -9,19 +9,34 @@ from __future__ import annotations
 
 import os
 import shutil
+import time
 from collections.abc import Iterable
 from pathlib import Path
 
 from blake3 import blake3
 
+from safehold.durability import sync_folder
 from safehold.manifest import FileEntry, Manifest, write
 
 _PREFIX = ".tmp-step-"
+ABANDONED_SECONDS = 24 * 3600.0
 
 
 def staging_path(final: Path, mark: str) -> Path:
     """Return the temporary name for a checkpoint folder, in the same parent."""
     return final.with_name(f".tmp-{final.name}-{mark}")
+
+
+def remove_abandoned(run: Path) -> list[str]:
+    """Remove what saves of earlier attempts left a day ago or more; return the names.
+
+    Nobody else would: an attempt that was killed in a save leaves a checkpoint's worth of bytes. Younger ones may
+    still be written, by a process that nobody ended.
+    """
+    found = [path for path in run.glob(f"a*/{_PREFIX}*") if _is_abandoned(path)]
+    for path in found:
+        shutil.rmtree(path, ignore_errors=True)
+    return sorted(path.name for path in found)
 
 
 def is_garbage(name: str) -> bool:
@@ -83,13 +98,12 @@ def remove_garbage(parent: Path) -> list[str]:
     return sorted(names)
 
 
-def sync_folder(folder: Path) -> None:
-    """Have a folder's entries on stable storage."""
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+def _is_abandoned(folder: Path) -> bool:
     try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+        newest = max(path.lstat().st_mtime for path in (folder, *folder.iterdir()))
+    except OSError:
+        return False
+    return time.time() - newest > ABANDONED_SECONDS
 
 
 def _missing(folder: Path) -> list[Path]:

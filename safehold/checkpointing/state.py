@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
@@ -84,6 +85,7 @@ class Captured:
         """
         return replace(
             self,
+            documents=copy.deepcopy(self.documents),  # a part may go on with what it handed out
             model=replace(self.model, tensors=_copied(self.model.tensors, buffers, "model")),
             moments=_copied(self.moments, buffers, "moments"),
         )

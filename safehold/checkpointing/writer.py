@@ -60,6 +60,8 @@ def _write_together(
 
 
 def _prepare(folder: Path, final: Path) -> None:
+    if not final.parent.exists():  # the first save of this attempt
+        staging.remove_abandoned(final.parent.parent)
     staging.remove_garbage(final.parent)
     staging.make(folder)
 

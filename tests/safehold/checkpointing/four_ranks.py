@@ -29,6 +29,7 @@ def main(folder: Path) -> None:
 
     told["failed"] = save_while_rank_2_fails(training, rank)
     told["registered"] = training.host.states
+    told["uncaptured"] = save_while_rank_1_cannot_tell_its_place(folder, rank)
     told["unseen"] = [
         start_where_rank_1_sees_nothing(folder, rank, start)
         for start in ("resume_from", "weights_from")
@@ -53,6 +54,22 @@ def save_while_rank_2_fails(training: Training, rank: int) -> str:
     finally:
         writer.staging.write_file = write_file
     return ""
+
+
+def save_while_rank_1_cannot_tell_its_place(folder: Path, rank: int) -> list[str]:
+    def lost():
+        raise RuntimeError("the place in the data is lost")
+
+    training = Training(folder, attempt="6")
+    if rank == 1:
+        training.sampler.state_dict = lost
+    said = []
+    for kind in ("anchor", "snapshot"):
+        try:
+            training.checkpointer.save(5, kind=kind)
+        except SaveError as error:
+            said.append(str(error))
+    return said
 
 
 def start_where_rank_1_sees_nothing(folder: Path, rank: int, start: str) -> str:

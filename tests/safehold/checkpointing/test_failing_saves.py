@@ -146,3 +146,17 @@ def test_killed_process_leaves_only_whole_checkpoints_and_garbage(tmp_path):
         assert whole
         assert all(verify(folder).verdict == "pass" for folder in whole)
         assert all(verify(folder).verdict == "fail" for folder in folders if folder not in whole)
+
+
+def test_what_an_attempt_that_was_killed_left_goes_after_a_day(tmp_path):
+    old, young = (tmp_path / "run-7" / "a1" / f".tmp-step-{n}-x" for n in (3, 4))
+    for folder in (old, young):
+        folder.mkdir(parents=True)
+        (folder / "model.safetensors").write_bytes(b"x")
+    other = tmp_path / "run-8" / "a1" / ".tmp-step-1-x"
+    other.mkdir(parents=True)
+    yesterday = time.time() - 25 * 3600
+    for path in (old / "model.safetensors", old, young, other):
+        os.utime(path, (yesterday, yesterday))
+    Training(tmp_path, attempt="2").checkpointer.save(1)
+    assert [old.exists(), young.exists(), other.exists()] == [False, True, True]

@@ -62,3 +62,8 @@ def test_another_number_of_ranks_says_what_is_not_exact(folder, tmp_path):
     notes = alone.checkpointer.restore_or_start().notes
     assert any("world.size (saved 4, now 1)" in note for note in notes)
     assert any("keeps a fresh random state" in note for note in notes)
+
+
+def test_a_state_that_one_rank_cannot_tell_is_an_error_on_all(told):
+    said = "rank 1: the place in the data is lost"
+    assert [item["uncaptured"] for item in told] == [[said, said]] * 4

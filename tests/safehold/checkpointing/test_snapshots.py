@@ -1,5 +1,6 @@
 """A snapshot is written beside the training, is whole, and never goes missing in silence."""
 
+import json
 import threading
 
 import pytest
@@ -60,10 +61,6 @@ def test_two_snapshots_never_run_at_once(tmp_path):
 
 def test_failed_snapshot_is_told_at_once_and_raised_at_the_flush(tmp_path, monkeypatch):
     training = Training(tmp_path, config=EVERY_STEP)
-
-    def full(*args):
-        raise OSError(28, "No space left on device")
-
     monkeypatch.setattr(writer.staging, "write_file", full)
     training.checkpointer.save(1, kind="snapshot")
     with pytest.raises(SaveError, match="No space left"):
@@ -81,3 +78,58 @@ def test_buffers_are_used_again(tmp_path):
         training.checkpointer.flush()
         places.append(training.checkpointer._buffers["model/q.weight"].data_ptr())
     assert places[0] == places[1]
+
+
+def full(*args):
+    raise OSError(28, "No space left on device")
+
+
+def test_snapshots_may_fail_so_often_in_a_row_and_no_more(tmp_path, monkeypatch):
+    config = {**CONFIG, "checkpoint": {"anchor_every_steps": 100, "snapshot_every_steps": 1}}
+    training = Training(tmp_path, config=config, failures_allowed=2)
+    with monkeypatch.context() as patch:
+        patch.setattr(writer.staging, "write_file", full)
+        for step in (1, 2, 3):
+            training.checkpointer.maybe_save(step)
+        with pytest.raises(SaveError, match="Step 3 .*No space left"):
+            training.checkpointer.maybe_save(4)
+    assert training.host.states == ["writing", "failed"] * 3
+
+
+def test_a_snapshot_that_is_whole_ends_the_row_of_failures(tmp_path, monkeypatch):
+    config = {**CONFIG, "checkpoint": {"anchor_every_steps": 100, "snapshot_every_steps": 1}}
+    training = Training(tmp_path, config=config, failures_allowed=1)
+    for step in range(1, 9):
+        with monkeypatch.context() as patch:
+            if step % 2:
+                patch.setattr(writer.staging, "write_file", full)
+            training.checkpointer.maybe_save(step)
+            wait_until(lambda: not training.checkpointer._background.busy, 60)
+    assert training.host.states == ["writing", "failed", "writing", "complete"] * 4
+
+
+def test_an_anchor_is_saved_although_the_snapshot_before_it_failed(tmp_path, monkeypatch):
+    """Such as that of a stop: the disk may have room again, and without it the steps since are lost."""
+    training = Training(tmp_path, config=EVERY_STEP)
+    with monkeypatch.context() as patch:
+        patch.setattr(writer.staging, "write_file", full)
+        training.step()
+        training.checkpointer.save(1, kind="snapshot")
+        wait_until(lambda: not training.checkpointer._background.busy, 60)
+    training.step()
+    training.checkpointer.save(2)
+    assert verify(step_folder(tmp_path, 2)).verdict == "pass"
+    assert training.host.states == ["writing", "failed", "writing", "complete"]
+
+
+def test_a_snapshot_holds_the_place_in_the_data_that_it_was_taken_at(tmp_path, gate):
+    """Also of a sampler that hands out its own map and goes on to change it."""
+    training = Training(tmp_path, config=EVERY_STEP)
+    place = {"consumed": [4]}
+    training.sampler.state_dict = lambda: place
+    training.checkpointer.save(1, kind="snapshot")
+    place["consumed"].append(8)
+    gate.set()
+    training.checkpointer.flush()
+    saved = json.loads((step_folder(tmp_path, 1) / "sampler-00000.json").read_bytes())
+    assert saved["state"] == {"consumed": [4]}
