@@ -7,8 +7,9 @@ from pathlib import Path
 
 from safehold.checkpointing.errors import RestoreError
 from safehold.checkpointing.ranks import Ranks
+from safehold.checkpointing.tensors import entries_in
 from safehold.checkpointing.verification.gather import read_file
-from safehold.manifest import FileEntry, Manifest
+from safehold.manifest import Component, FileEntry, Manifest
 
 
 def refuse_damage(
@@ -23,6 +24,20 @@ def refuse_damage(
         reason = _damage(folder, entry, manifest.digest_algorithm)
         if reason:
             raise RestoreError(f"{folder / entry.path} {reason}. Choose another checkpoint.")
+
+
+def file_differences(folder: Path, saved: Component) -> list[str]:
+    """Return how the tensors in the files differ from those that the manifest states, one clause each.
+
+    What is stated was compared with the network; what is loaded is what lies in the files.
+    """
+    files = [path for path in saved.files if path.endswith(".safetensors")]
+    found = {entry for path in files for entry in entries_in(folder, path)}
+    return [
+        f"{entry.name} {list(entry.shape)} {entry.dtype} is "
+        f"{'in the files and not stated' if entry in found else 'stated and not in the files'}"
+        for entry in sorted(found ^ set(saved.tensors), key=lambda item: item.name)
+    ]
 
 
 def _damage(folder: Path, entry: FileEntry, algorithm: str) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from safehold.checkpointing import network_state, optimizer_state, random_state
-from safehold.checkpointing.damage import refuse_damage
+from safehold.checkpointing.damage import file_differences, refuse_damage
 from safehold.checkpointing.errors import RestoreError
 from safehold.checkpointing.formats.base import FormatError
 from safehold.checkpointing.names import OPTIMIZER_FILE, SCALER_FILE, SCHEDULER_FILE, rank_file
@@ -81,6 +81,8 @@ def _refuse_misfit(folder: Path, manifest: Manifest, parts: Parts) -> None:
     found = network_state.structure_differences(
         manifest.components["model"], entries_of(named.tensors), named.aliases
     )
+    for name in ("model", "optimizer"):
+        found += file_differences(folder, manifest.components[name])
     document = optimizer_state.check(_document(folder, OPTIMIZER_FILE))
     found += optimizer_state.differences(document, parts.optimizer, parts.model)
     for name in ("scheduler", "sampler", "scaler"):

@@ -33,6 +33,18 @@ def entries_of(tensors: Mapping[str, Tensor]) -> tuple[TensorEntry, ...]:
     )
 
 
+def entries_in(folder: Path, path: str) -> tuple[TensorEntry, ...]:
+    """Return what a file below a folder says that it holds; only its header is read.
+
+    Raises:
+        FormatError: the file is damaged.
+        PathError: the path leaves the folder.
+    """
+    with os.fdopen(open_inside(folder, path), "rb") as file:
+        spans = safetensors.read(View(file.fileno())).spans
+    return tuple(TensorEntry(span.name, span.shape, span.dtype) for span in spans)
+
+
 def chunks_of(tensors: Mapping[str, Tensor], metadata: Mapping[str, str]) -> Iterator[memoryview]:
     """Yield a safetensors file piece by piece; a tensor of a device is copied when its turn comes.
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from torch import nn
 
 from safehold.checkpointing import network_state
-from safehold.checkpointing.damage import refuse_damage
+from safehold.checkpointing.damage import file_differences, refuse_damage
 from safehold.checkpointing.errors import RestoreError
 from safehold.checkpointing.ranks import Ranks
 from safehold.checkpointing.start import Start
@@ -74,6 +74,7 @@ def _refuse_misfit(folder: Path, saved: Component, network: nn.Module) -> None:
         )
     named = network_state.named_tensors(network)
     found = network_state.structure_differences(saved, entries_of(named.tensors), named.aliases)
+    found += file_differences(folder, saved)
     if found:
         more = f" and {len(found) - 8} more" if len(found) > 8 else ""
         raise RestoreError(

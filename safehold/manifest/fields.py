@@ -10,6 +10,7 @@ from safehold.manifest.paths import PathError, check_relative
 
 T = TypeVar("T")
 
+LARGEST = 2**63 - 1  # what a database, a message and a file system can hold
 DIGEST_LENGTHS = {"blake3": 64, "sha256": 64}
 
 
@@ -21,8 +22,10 @@ def text(data: Mapping[str, Any], name: str, *, default: str | None = None) -> s
 def whole(data: Mapping[str, Any], name: str, *, least: int, default: int | None = None) -> int:
     """Return a whole number that is at least `least`."""
     value = _typed(data, name, int, "a whole number", default)
-    if isinstance(value, bool) or value < least:
-        raise ManifestError(f"`{name}` is {value!r}; it must be a whole number from {least} on.")
+    if isinstance(value, bool) or not least <= value <= LARGEST:
+        raise ManifestError(
+            f"`{name}` is {value!r:.40}; it must be a whole number from {least} to 2^63-1."
+        )
     return value
 
 
@@ -67,7 +70,7 @@ def _tensor(data: object, name: str) -> TensorEntry:
     if not isinstance(data, dict):
         raise ManifestError(f"`{name}` is {data!r}; it must be a map with name, shape and dtype.")
     shape = listed(data, "shape")
-    if not all(isinstance(size, int) and size >= 0 for size in shape):
+    if not all(type(size) is int and 0 <= size <= LARGEST for size in shape):
         raise ManifestError(f"`{name}.shape` is {shape!r}; sizes are whole numbers from 0 on.")
     return TensorEntry(name=text(data, "name"), shape=tuple(shape), dtype=text(data, "dtype"))
 

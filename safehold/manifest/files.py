@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -81,7 +82,7 @@ def _load(content: bytes | str) -> dict[str, Any]:
     if len(content) > _LARGEST_BYTES:
         raise ManifestError(f"It is larger than {_LARGEST_BYTES >> 20} MiB.")
     try:
-        data = json.loads(content, object_pairs_hook=_unique)
+        data = json.loads(content, object_pairs_hook=_unique, parse_constant=_refuse)
     except (ValueError, RecursionError) as error:
         raise ManifestError(f"It is not valid JSON: {error}") from error
     if not isinstance(data, dict):
@@ -92,9 +93,13 @@ def _load(content: bytes | str) -> dict[str, Any]:
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) != len(pairs):
-        names = [name for name, _ in pairs]
-        raise ManifestError(f"`{next(n for n in names if names.count(n) > 1)}` stands twice.")
+        twice = Counter(name for name, _ in pairs).most_common(1)[0][0]
+        raise ManifestError(f"`{twice}` stands twice.")
     return found
+
+
+def _refuse(word: str) -> None:
+    raise ManifestError(f"It holds {word}, which is no number that JSON has.")
 
 
 def _manifest(data: dict[str, Any]) -> Manifest:

@@ -6,6 +6,7 @@ appears after the check (on shared storage anyone may plant one) is refused by t
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from pathlib import PurePosixPath
@@ -13,6 +14,8 @@ from pathlib import PurePosixPath
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 # O_NONBLOCK: opening a named pipe must not hang; it changes nothing for a file.
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+# What such a path names is no folder and never will be; anything else may pass.
+_NO_FOLDER = (errno.ENOTDIR, errno.ELOOP, errno.ENAMETOOLONG)
 _LONGEST_PATH = 1024  # a guess, far above what any format of ours writes
 
 
@@ -71,8 +74,10 @@ def _fault(path: str) -> str:
 def _step_into(here: int, part: str, path: str) -> int:
     try:
         below = os.open(part, _FOLDER, dir_fd=here)
-    except NotADirectoryError as error:
-        raise PathError(f"Path {path!r} goes through a link or a file at {part!r}.") from error
+    except OSError as error:
+        if error.errno not in _NO_FOLDER:
+            raise
+        raise PathError(f"Path {path!r} goes through a link or a file at {part!r:.80}.") from error
     os.close(here)
     return below
 

@@ -49,8 +49,10 @@ def read_metadata(content: bytes) -> Plan:
     if not isinstance(value, Record) or "storage_data" not in value.state:
         raise FormatError("its metadata is not that of a distributed checkpoint")
     entries = value.state.get("state_dict_metadata") or {}
+    if not isinstance(entries, dict):
+        raise FormatError("its metadata lists no tensors")
     return Plan(
-        shapes={str(name): _shape(entry) for name, entry in entries.items()},
+        shapes={str(name): _shape(entry) for name, entry in dict.items(entries)},
         shards=tuple(_shard(info) for info in _values(value.state["storage_data"])),
     )
 
@@ -58,19 +60,22 @@ def read_metadata(content: bytes) -> Plan:
 def _values(data: Any) -> Iterable[Any]:
     if not isinstance(data, dict):
         raise FormatError("its metadata lists no storage")
-    return data.values()
+    return dict.values(data)
 
 
 def _shape(entry: Any) -> tuple[int, ...]:
     state = entry.state if isinstance(entry, Record) else {}
-    return tuple(state.get("size", ()))
+    size = state.get("size", ())
+    if not isinstance(size, tuple):
+        raise FormatError(f"its metadata gives a {type(size).__name__} for a shape")
+    return size
 
 
 def _shard(info: Any) -> Shard:
     state = info.state if isinstance(info, Record) else {}
     path, offset, length = state.get("relative_path"), state.get("offset"), state.get("length")
     if not isinstance(path, str) or type(offset) is not int or type(length) is not int:
-        raise FormatError(f"its metadata names a place in an unknown way: {info!r}")
+        raise FormatError(f"its metadata names a place in an unknown way: a {type(info).__name__}")
     if offset < 0 or length < 0:
         raise FormatError(f"its metadata gives {path!r} the place {offset}+{length}")
     return Shard(path, offset, length)

@@ -14,6 +14,7 @@ from typing import Any
 
 from safehold.checkpointing.formats.base import FormatError, UnsafeError
 
+_MOST_KEY_PARTS = 1000  # a guess, far above any key of a training's state
 # More would be no state of a training: tensors lie outside the pickle.
 _LARGEST_PICKLE_BYTES = 256 * 2**20
 
@@ -45,12 +46,30 @@ def record(name: str) -> type[Record]:
     return type(name, (Record,), {})
 
 
+def _small_key(key: Any) -> Any:
+    """Return a key if hashing it is quick: a tuple that holds itself twice, forty times over, takes years."""
+    left, num_parts = [key], 0
+    while left:
+        part = left.pop()
+        if isinstance(part, tuple | frozenset):
+            num_parts += len(part)
+            if num_parts > _MOST_KEY_PARTS:
+                raise FormatError("its pickle has a key of too many parts")
+            left.extend(part)
+    return key
+
+
+def _ordered(pairs: Any = ()) -> OrderedDict[Any, Any]:
+    found = pairs.items() if isinstance(pairs, dict) else pairs
+    return OrderedDict((_small_key(key), value) for key, value in found)
+
+
 PLAIN: Allowed = {
-    "collections.OrderedDict": OrderedDict,
-    "builtins.set": set,
-    "builtins.frozenset": frozenset,
+    "collections.OrderedDict": _ordered,
+    "builtins.set": lambda items=(): set(map(_small_key, items)),
+    "builtins.frozenset": lambda items=(): frozenset(map(_small_key, items)),
     "builtins.complex": complex,
-    "_codecs.encode": lambda text, coding="latin1": str(text).encode("latin1"),
+    "_codecs.encode": lambda text, coding="latin1": str.encode(text, "latin1"),
 }
 
 
@@ -112,6 +131,35 @@ class _Reader(pickle._Unpickler):
             raise UnsafeError(f"its pickle sets state on {type(target).__name__}")
         super().load_build()  # type: ignore[misc]
 
+    def load_setitem(self) -> None:
+        """Set one item, if its key is small."""
+        _small_key(self.stack[-2])  # type: ignore[attr-defined]
+        super().load_setitem()  # type: ignore[misc]
+
+    def load_setitems(self) -> None:
+        """Set several items, if their keys are small."""
+        for key in self.stack[::2]:  # type: ignore[attr-defined]  # those since the mark
+            _small_key(key)
+        super().load_setitems()  # type: ignore[misc]
+
+    def load_dict(self) -> None:
+        """Make a dict, if its keys are small."""
+        for key in self.stack[::2]:  # type: ignore[attr-defined]
+            _small_key(key)
+        super().load_dict()  # type: ignore[misc]
+
+    def load_additems(self) -> None:
+        """Add to a set what is small."""
+        for key in self.stack:  # type: ignore[attr-defined]
+            _small_key(key)
+        super().load_additems()  # type: ignore[misc]
+
+    def load_frozenset(self) -> None:
+        """Make a frozen set of what is small."""
+        for key in self.stack:  # type: ignore[attr-defined]
+            _small_key(key)
+        super().load_frozenset()  # type: ignore[misc]
+
     def load_bytearray8(self) -> None:
         """Refuse: it takes memory by a length that nobody checked, and torch never writes it."""
         raise FormatError("its pickle holds a bytearray")
@@ -119,6 +167,11 @@ class _Reader(pickle._Unpickler):
     dispatch = {
         **pickle._Unpickler.dispatch,
         pickle.BUILD[0]: load_build,  # type: ignore[dict-item]
+        pickle.SETITEM[0]: load_setitem,  # type: ignore[dict-item]
+        pickle.SETITEMS[0]: load_setitems,  # type: ignore[dict-item]
+        pickle.DICT[0]: load_dict,  # type: ignore[dict-item]
+        pickle.ADDITEMS[0]: load_additems,  # type: ignore[dict-item]
+        pickle.FROZENSET[0]: load_frozenset,  # type: ignore[dict-item]
         pickle.BYTEARRAY8[0]: load_bytearray8,  # type: ignore[dict-item]
     }
 

@@ -45,6 +45,8 @@ DTYPES = {
     "float8_e4m3fn": "F8_E4M3", "float8_e5m2": "F8_E5M2",
 }  # fmt: skip
 
+_LONGEST_PLACE = 10_000  # characters; a guess, far above the name of any tensor
+
 
 @dataclass(frozen=True, slots=True)
 class Storage:
@@ -94,11 +96,13 @@ def tensors_of(document: Any) -> Iterator[tuple[str, Tensor]]:
     waiting: list[tuple[str, Any]] = [("", document)]
     while waiting:
         path, value = waiting.pop()
+        if len(path) > _LONGEST_PLACE:
+            raise FormatError("its values are nested too deeply, or under too long a name")
         if isinstance(value, Tensor):
             yield path, value
         elif isinstance(value, dict | list | tuple) and id(value) not in seen:
             seen.add(id(value))
-            items = value.items() if isinstance(value, dict) else enumerate(value)
+            items = dict.items(value) if isinstance(value, dict) else enumerate(value)
             below = [(f"{path}.{key}" if path else str(key), item) for key, item in items]
             waiting.extend(reversed(below))
 
@@ -145,7 +149,7 @@ def _storage_of(pid: Any) -> Storage:
         _, kind, key, _, num_elements = pid
         num_bytes(kind.dtype, (num_elements,))
     except (TypeError, ValueError, AttributeError) as error:
-        raise FormatError(f"it refers to a storage in an unknown way: {pid!r}") from error
+        raise FormatError(f"it refers to a storage in an unknown way ({error})") from error
     return Storage(str(key), kind.dtype, int(num_elements))
 
 

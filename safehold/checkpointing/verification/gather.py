@@ -138,14 +138,15 @@ def _dcp(folder: Path, progress: Progress | None) -> Facts:
     try:
         with os.fdopen(open_inside(folder, dcp.METADATA), "rb") as file:
             plan = dcp.read_metadata(file.read(_LARGEST_JSON_BYTES))
-        stretches: dict[str, tuple[dcp.Shard, ...]] = {}
+        stretches: dict[str, list[dcp.Shard]] = {}
         for shard in plan.shards:
-            stretches[check_relative(shard.path)] = (*stretches.get(shard.path, ()), shard)
+            stretches.setdefault(check_relative(shard.path), []).append(shard)
     except (FormatError, PathError) as error:
         bad = FileFacts(dcp.METADATA, error=str(error), unsafe=isinstance(error, UnsafeError))
         return Facts(str(folder), "dcp", files={dcp.METADATA: bad}, links=links, below=below)
     files = {
-        path: read_file(folder, path, stretches=parts) for path, parts in sorted(stretches.items())
+        path: read_file(folder, path, stretches=tuple(parts))
+        for path, parts in sorted(stretches.items())
     }
     return Facts(str(folder), "dcp", files=files, links=links, below=below, plan=plan)
 

@@ -6,6 +6,7 @@ import pickle
 import struct
 import subprocess
 import sys
+import time
 import tracemalloc
 from collections import OrderedDict
 from contextlib import suppress
@@ -161,6 +162,59 @@ def test_plain_values_come_back():
     value = OrderedDict(a=[1, 2.5, None, True], b={"x": {1, 2}}, c=b"bytes", d="text")
     for protocol in range(2, 6):
         assert pickles.load(pickle.dumps(value, protocol), pickles.PLAIN) == value
+
+
+# A tuple of two that are a tuple of two ... sixty times over: small to write, endless to hash or to print.
+ENDLESS = b")" + b"2\x86" * 60
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"}" + ENDLESS + b"Ns.",
+        b"}(" + ENDLESS + b"Nu.",
+        b"(" + ENDLESS + b"Nd.",
+        b"\x8f(" + ENDLESS + b"\x90.",
+        b"(" + ENDLESS + b"\x91.",
+        b"cbuiltins\nset\n(" + ENDLESS + b"l\x85R.",
+        b"cbuiltins\nfrozenset\n(" + ENDLESS + b"l\x85R.",
+        b"ccollections\nOrderedDict\n(" + ENDLESS + b"N\x86l\x85R.",
+        b"c_codecs\nencode\n" + ENDLESS + b"\x85R.",
+    ],
+)
+def test_key_that_would_take_years_is_refused(content):
+    with pytest.raises(FormatError, match=r"too many parts|is damaged"):
+        pickles.load(pickle.PROTO + b"\x04" + content, pickles.PLAIN)
+
+
+def test_storage_that_would_take_years_to_name_is_refused():
+    with pytest.raises(FormatError, match="in an unknown way"):
+        torch_zip._storage_of(pickles.load(ENDLESS + b".", pickles.PLAIN))
+
+
+def test_values_nested_too_deeply_are_refused():
+    value: list = []
+    for _ in range(100_000):
+        value = [value]
+    began = time.process_time()
+    with pytest.raises(FormatError, match="nested too deeply"):
+        list(torch_zip.tensors_of(value))
+    assert time.process_time() - began < 2
+
+
+def test_methods_of_a_map_are_not_taken_from_the_file():
+    value = OrderedDict(a=1)
+    value.items = "shadowed"
+    assert list(torch_zip.tensors_of(value)) == []
+
+
+def test_header_with_many_names_before_one_that_stands_twice_takes_a_moment():
+    names = [f'"{number}": 0' for number in range(200_000)]
+    header = ("{" + ", ".join([*names, names[-1]]) + "}").encode()
+    began = time.process_time()
+    with pytest.raises(FormatError, match="'199999' stands twice"):
+        safetensors.read(struct.pack("<Q", len(header)) + header)
+    assert time.process_time() - began < 5
 
 
 def test_value_that_holds_itself_ends(tmp_path):

@@ -1,14 +1,18 @@
 """A resumed training goes on as if it had never stopped, or says what does not fit."""
 
+import json
 import random
 
 import numpy as np
 import pytest
 import torch
+from blake3 import blake3
 
 from safehold.checkpointing.checkpointer import Checkpointer
 from safehold.checkpointing.errors import RestoreError
+from safehold.checkpointing.names import MODEL_FILE
 from safehold.checkpointing.places import Places
+from safehold.checkpointing.tensors import chunks_of, load_file
 from safehold.checkpointing.verification import verify
 from tests.safehold.checkpointing.training import CONFIG, Network, Training, step_folder
 
@@ -230,3 +234,42 @@ def test_script_without_scheduler_is_told_so(tmp_path):
     ).save(1)
     findings = verify(step_folder(tmp_path, 1)).findings
     assert any("gave no scheduler to save" in item.message for item in findings)
+
+
+def with_other_weights(folder, change):
+    """Change the tensors of the weights' file, and have the manifest name the new bytes."""
+    path = folder / MODEL_FILE
+    tensors = change(dict(load_file(folder, MODEL_FILE)))
+    path.write_bytes(b"".join(chunks_of(tensors, {"step": "4"})))
+    document = json.loads((folder / "manifest.json").read_bytes())
+    for entry in document["files"]:
+        if entry["path"] == MODEL_FILE:
+            entry["size"] = path.stat().st_size
+            entry["digest"] = blake3(path.read_bytes()).hexdigest()
+    (folder / "manifest.json").write_text(json.dumps(document))
+
+
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        (lambda t: t | {"q.weight": torch.ones(1)}, r"q.weight \[1\] F32 is in the files and not"),
+        (
+            lambda t: {n: v for n, v in t.items() if n != "k.bias"},
+            r"k.bias \[8\] F32 is stated and",
+        ),
+        (lambda t: t | {"more": torch.ones(2)}, r"more \[2\] F32 is in the files and not stated"),
+    ],
+)
+@pytest.mark.parametrize("start", ["resume_from", "weights_from"])
+def test_a_file_that_holds_other_tensors_than_the_manifest_states_is_refused(
+    tmp_path, start, change, named
+):
+    training = Training(tmp_path)
+    training.steps(4)
+    training.checkpointer.save(4)
+    with_other_weights(step_folder(tmp_path, 4), change)
+    again = Training(tmp_path, attempt="2", **{start: step_folder(tmp_path, 4)})
+    before = {name: value.clone() for name, value in again.network.state_dict().items()}
+    with pytest.raises(RestoreError, match=named):
+        again.checkpointer.restore_or_start()
+    assert all(torch.equal(before[n], value) for n, value in again.network.state_dict().items())

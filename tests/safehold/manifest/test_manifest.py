@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -68,6 +69,8 @@ def test_manifest_of_sha256_is_read_in_our_form():
         ({"format_version": 2}, "`format_version` is 2; this Safehold reads 1"),
         ({"step": -1}, "`step` is -1"),
         ({"step": True}, "`step` is True"),
+        ({"step": 10**30}, r"`step` is 1000000000.* from 0 to 2\^63-1"),
+        ({"tokens": 2**63}, "`tokens` is 9223372036854775808"),
         ({"step": "7"}, "`step` is '7'; it must be a whole number"),
         ({"kind": "best"}, "`kind` is 'best'; it must be anchor or snapshot"),
         ({"digest_algorithm": "md5"}, "`digest_algorithm` is 'md5'"),
@@ -97,6 +100,8 @@ def test_wrong_field_is_named(change, message):
         (b"[1]", "a manifest is a map"),
         (b'{"step": 1, "step": 2}', "`step` stands twice"),
         (b"[" * 100_000, "not valid JSON"),
+        (b'{"model": {"dropout": NaN}}', "It holds NaN"),
+        (b'{"model": {"dropout": -Infinity}}', "It holds -Infinity"),
     ],
 )
 def test_what_is_no_manifest_is_told(content, message):
@@ -187,3 +192,16 @@ def test_reading_a_manifest_loads_only_the_standard_library():
         "print(*{name.split('.')[0] for name in set(sys.modules) - before} - set(sys.stdlib_module_names))"
     )
     assert subprocess.check_output([sys.executable, "-c", code], text=True).split() == ["safehold"]
+
+
+def test_many_keys_before_one_that_stands_twice_take_a_moment():
+    keys = [f'"{number}": 0' for number in range(200_000)]
+    began = time.process_time()
+    with pytest.raises(ManifestError, match="`199999` stands twice"):
+        parse("{" + ", ".join([*keys, keys[-1]]) + "}")
+    assert time.process_time() - began < 5  # counting each name anew took minutes
+
+
+def test_a_folder_with_a_name_that_cannot_be_is_refused(tmp_path):
+    with pytest.raises(PathError, match="goes through a link or a file"):
+        open_inside(tmp_path, "a" * 300 + "/b")
