@@ -71,7 +71,7 @@ class Logbook:
             self.phase = "training"
         own = self._meter.read(self.step, self.tokens) | self._values
         self._values = {}
-        merged = {**own, **values} if self.rank == 0 or every_rank else own
+        merged = own | self._map_of(values) if self.rank == 0 or every_rank else own
         if batch_ids is None:
             self._recorder.points(self.step, self.tokens, merged)
         else:
@@ -112,7 +112,8 @@ class Logbook:
         """Keep sample outputs: texts, or maps such as `{"prompt": ..., "output": ...}`."""
         at = self.step if step is None else self._whole(step, "step")
         if at is not None:
-            data = {"name": name, "items": list(samples)}
+            is_many = isinstance(samples, Sequence) and not isinstance(samples, str)
+            data = {"name": name, "items": list(samples) if is_many else [samples]}
             self._recorder.event("samples", data, at, self.tokens)
 
     def event(self, kind: wire.EventKind, data: dict[str, Any]) -> None:
@@ -146,6 +147,13 @@ class Logbook:
             ValueError: The step has more micro-batches than the config says.
         """
         return self._accumulation.scaled(loss)
+
+    def _map_of(self, values: Any) -> dict[Any, Any]:
+        try:
+            return dict(values)
+        except (TypeError, ValueError):
+            self._recorder.tell(f"The metrics of a step must be a map, not {values!r:.80}.")
+            return {}
 
     def _at(self, step: Any, tokens: Any) -> bool:
         """Take in where the training is; returns whether the step makes sense."""

@@ -72,18 +72,14 @@ class Recorder:
         data: dict[str, Any] | None,
     ) -> int:
         try:
-            record = pack_record(
-                step=step,
-                tokens=tokens,
-                at_ms=time.time_ns() // 1_000_000,
-                names=names,
-                values=values,
-                kind=kind,
-                data=None if data is None else wire.tidy(data),
-            )
-        except (wire.WireError, OverflowError, ValueError, TypeError) as error:
-            self.tell(f"A record of step {step!r:.40} was left out: {error}.")
-            return 0
+            tidied = None if data is None else wire.tidy(data)
+            record = _packed(step, tokens, names, values, kind, tidied)
+            if kind is not None and len(record) - len(values) > wire.MAX_EVENT_BYTES:
+                raise ValueError(f"it is larger than {wire.MAX_EVENT_BYTES:,} bytes")
+        except (OverflowError, ValueError, TypeError) as error:
+            what = f"An event of kind {kind}" if kind else f"A record of step {step!r:.40}"
+            self.tell(f"{what} was left out: {error}.")
+            return self._append(step, tokens, names, values, None, None) if kind and names else 0
         return self.journal.append(record, event=kind not in (None, "batch_ids"))
 
     def _shape(self, names: tuple[Any, ...]) -> tuple[str, struct.Struct]:
@@ -107,6 +103,20 @@ class Recorder:
             else:
                 good[name] = number
         return "\n".join(good), struct.pack(f"<{len(good)}d", *good.values())
+
+
+def _packed(
+    step: int,
+    tokens: int,
+    names: str,
+    values: bytes,
+    kind: wire.EventKind | None,
+    data: dict[str, Any] | None,
+) -> bytes:
+    at_ms = time.time_ns() // 1_000_000
+    return pack_record(
+        step=step, tokens=tokens, at_ms=at_ms, names=names, values=values, kind=kind, data=data
+    )
 
 
 def _plain(value: Any) -> Any:
@@ -133,4 +143,6 @@ def ids_of(batch_ids: Any) -> list[Any]:
     if hasattr(batch_ids, "tolist"):
         batch_ids = batch_ids.tolist()
     found = list(batch_ids) if isinstance(batch_ids, (list, tuple, set)) else [batch_ids]
-    return found[:MAX_BATCH_IDS]
+    found = found[:MAX_BATCH_IDS]
+    # Single numbers of numpy and torch, as a data loader collects them.
+    return [item.tolist() if hasattr(item, "tolist") else item for item in found]

@@ -71,6 +71,7 @@ class Run(Logbook):
         self._obedience: Obedience | None = None
         self._finished = False
         self._looping = False
+        self._shows_saving = False
         self._outbox = Outbox(found.folder / "outbox")
         self._reporting = self._start_reporting()
         self._signal = StopSignal(self._on_signal)
@@ -152,7 +153,6 @@ class Run(Logbook):
         """
         facts = {key: manifest.get(key) for key in ("step", "tokens", "kind")}
         self.event("checkpoint", {"path": path, "state": state, "error": error} | facts)
-        self._show_saving(state)
         try:
             self._outbox.put(
                 {"v": 1, "path": path, "manifest": manifest, "state": state, "error": error}
@@ -162,6 +162,7 @@ class Run(Logbook):
                 f"{path} could not be put down for the registry: {failure}", "error"
             )
         self._reporting.wake()
+        self._show_saving(state)
 
     def finish(self, timeout_seconds: float = 10.0) -> None:
         """End the run: flush the checkpointer, tell how it ended, send what is left.
@@ -219,9 +220,11 @@ class Run(Logbook):
         if threading.current_thread() is not threading.main_thread():
             return
         if state == "writing" and self.phase == "training":
-            self.phase = "saving"
-        elif state != "writing" and self.phase == "saving" and self._looping:
-            self.phase = "training"
+            self.phase, self._shows_saving = "saving", True
+        elif state != "writing" and self._shows_saving:
+            self.phase, self._shows_saving = "training", False
+            if self._signal.requested:
+                self._on_signal()  # it came while the script saved, which was let finish
 
     def _on_signal(self) -> None:
         if self._looping or self._finished:
@@ -229,7 +232,10 @@ class Run(Logbook):
         if self.phase == "starting":
             self.mark("stopped")
             raise Stopped
-        if self.phase == "training":  # a loop of the script's own: nobody else can end it
+        if self.phase in (
+            "training",
+            "evaluating",
+        ):  # a loop of the script's own: nobody else can end it
             raise SystemExit(128 + signal.SIGTERM)
 
     def _close(self, timeout_seconds: float) -> None:

@@ -120,6 +120,43 @@ def test_evaluations_samples_and_batch_ids_are_events(run: Run, server: IngestSe
     assert server.events("samples") == [{"name": "samples", "items": ["once upon"]}]
 
 
+@pytest.mark.parametrize("ids", [[np.int64(3), np.int64(5)], np.array([3, 5])])
+def test_ids_of_a_batch_are_taken_as_a_loader_collects_them(
+    run: Run, server: IngestServer, ids: Any
+) -> None:
+    run.log(1, {"loss": 1.0}, batch_ids=ids)
+    run.finish()
+    assert server.events("batch_ids") == [{"ids": [3, 5]}]
+
+
+@pytest.mark.parametrize(
+    ("ids", "why"), [([object()], "holds a object"), (["x" * 1000] * 3000, "larger than 2,097,152")]
+)
+def test_an_event_that_cannot_be_kept_costs_no_metrics_and_is_told_once(
+    run: Run, server: IngestServer, ids: Any, why: str
+) -> None:
+    for step in (1, 2):
+        run.log(step, {"loss": step / 2}, batch_ids=ids)
+    run.finish()
+    assert server.values("loss") == [0.5, 1.0]
+    assert server.events("batch_ids") == []
+    (told,) = server.events("message")
+    assert why in told["text"]
+
+
+@pytest.mark.parametrize("values", [None, 5, [1.0], "loss"])
+def test_values_that_are_no_map_are_told_and_never_raise(
+    run: Run, server: IngestServer, values: Any
+) -> None:
+    run.log(1, values)
+    run.log_samples(values)
+    run.log(2, {"loss": 1.0})
+    run.finish()
+    assert server.values("loss") == [1.0]
+    assert "must be a map" in server.events("message")[0]["text"]
+    assert server.events("samples")[0]["items"] == (values if values == [1.0] else [values])
+
+
 def test_an_evaluation_that_every_rank_tells_is_kept_once(
     environ: dict[str, str], server: IngestServer
 ) -> None:
@@ -292,6 +329,38 @@ def test_sigterm_before_the_first_step_ends_with_success(run: Run) -> None:
         os.kill(os.getpid(), signal.SIGTERM)
     assert caught.value.code == 0
     assert read_status(run.folder, 0) == "stopped"
+
+
+@pytest.mark.parametrize("state", ["complete", "failed"])
+def test_a_loop_of_the_scripts_own_trains_on_after_a_save(run: Run, state: str) -> None:
+    run.log(1, {"loss": 1.0})
+    run.register_checkpoint(path="/c/step-1", manifest={"step": 1}, state="writing")
+    assert run.phase == "saving"
+    run.register_checkpoint(path="/c/step-1", manifest={"step": 1}, state=state)
+    assert run.phase == "training"
+    with pytest.raises(SystemExit) as caught:
+        os.kill(os.getpid(), signal.SIGTERM)
+    assert caught.value.code == 128 + signal.SIGTERM
+
+
+def test_sigterm_in_a_save_lets_it_finish_and_then_ends_the_scripts_own_loop(
+    run: Run, server: IngestServer
+) -> None:
+    run.log(1, {"loss": 1.0})
+    run.register_checkpoint(path="/c/step-1", manifest={"step": 1}, state="writing")
+    os.kill(os.getpid(), signal.SIGTERM)
+    os.kill(os.getpid(), signal.SIGTERM)
+    with pytest.raises(SystemExit) as caught:
+        run.register_checkpoint(path="/c/step-1", manifest={"step": 1}, state="complete")
+    assert caught.value.code == 128 + signal.SIGTERM
+    run.finish()
+    assert [r["state"] for r in server.held.registrations] == ["writing", "complete"]
+
+
+def test_sigterm_in_an_evaluation_ends_the_scripts_own_loop(run: Run) -> None:
+    run.log(1, {"loss": 1.0})
+    with pytest.raises(SystemExit), run.evaluating():
+        os.kill(os.getpid(), signal.SIGTERM)
 
 
 def test_registrations_survive_an_outage(environ: dict[str, str], server: IngestServer) -> None:
