@@ -121,4 +121,6 @@ def _mapped(folder: Path, shard: Shard) -> NDArray[Any]:
             f"{path} has {size:,} bytes, its {shard.num_tokens:,} tokens need "
             f"{shard.num_tokens * dtype.itemsize:,}. Prepare the data again."
         )
+    if not size:  # nothing to map: a file without documents
+        return np.empty(0, dtype)
     return np.memmap(path, dtype=dtype, mode="r")

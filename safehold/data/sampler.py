@@ -61,6 +61,8 @@ class Sampler:
         world_size: int = 1,
         accumulation: int = 1,
     ) -> None:
+        if global_batch < 1:
+            raise ValueError(f"A global batch has at least one sample, not {global_batch}.")
         if global_batch % (world_size * accumulation):
             raise ValueError(
                 f"A global batch of {global_batch} cannot be shared by {world_size} ranks with "
@@ -140,4 +142,7 @@ class Sampler:
                     f"The sampler's {name} was {state.get(name)!r} and is {mine[name]!r}: "
                     "the order of the data would not be the same."
                 )
-        self.consumed = int(state["consumed"])
+        consumed = state.get("consumed")
+        if type(consumed) is not int or consumed < 0:
+            raise SamplerError(f"The sampler's consumed is {consumed!r}, no count of samples.")
+        self.consumed = consumed

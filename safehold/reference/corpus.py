@@ -165,8 +165,17 @@ def _pack(folder: Path, split: str, trained: Tokenizer) -> dict[str, int]:
     return num_tokens
 
 
-def pack_file(path: Path, target: Path, trained: Tokenizer, *, domain: str) -> packed.Shard:
+def pack_file(
+    path: Path, target: Path, trained: Tokenizer, *, domain: str, name: str = ""
+) -> packed.Shard:
     """Tokenise one JSONL file into a packed shard.
+
+    Args:
+        path: The file.
+        target: Folder of the shard.
+        trained: The tokenizer.
+        domain: Of all its documents.
+        name: Of the shard; that of the file where none is given.
 
     Raises:
         DataError: a record cannot be used.
@@ -174,12 +183,17 @@ def pack_file(path: Path, target: Path, trained: Tokenizer, *, domain: str) -> p
     encoded = trained.encode_batch([document.text for document in read_documents(path)])
     return packed.write_shard(
         target,
-        path.name.split(".")[0],
+        name or shard_name(path),
         (item.ids for item in encoded),
         domain=domain,
         end_of_text=tokenizer.end_of_text(trained),
         vocabulary=trained.get_vocab_size(),
     )
+
+
+def shard_name(path: Path) -> str:
+    """Return the name of a file's shard, if no other file's is the same."""
+    return path.name.split(".")[0]
 
 
 def facts_of(prepared: Prepared) -> dict[str, Any]:

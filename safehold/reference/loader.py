@@ -14,7 +14,7 @@ from torch import Tensor
 from safehold.data import tokenizer, version
 from safehold.data.packed import Packed
 from safehold.data.sampler import Sampler
-from safehold.reference.corpus import pack_file, read_prepared
+from safehold.reference.corpus import pack_file, read_prepared, shard_name
 
 
 class DataMismatch(ValueError):
@@ -110,10 +110,18 @@ def _pack(config: Mapping[str, Any], files: list[Path], folder: Path) -> Path:
         building = folder.with_name(f".tmp-{folder.name}")
         building.mkdir(parents=True, exist_ok=True)
         trained = tokenizer.load(Path(config["tokenizer"]["path"]))
-        for path in files:
-            pack_file(path, building, trained, domain="all")
+        for name, path in zip(_shard_names(files), files, strict=True):
+            pack_file(path, building, trained, domain="all", name=name)
         building.rename(folder)
     return folder
+
+
+def _shard_names(files: list[Path]) -> list[str]:
+    """Return a name for each file; numbered where two would have the same: `a.0.jsonl`, `web/a.jsonl`."""
+    names = [shard_name(path) for path in files]
+    if len(set(names)) == len(names):
+        return names
+    return [f"{number:05d}-{name}" for number, name in enumerate(names)]
 
 
 def _jsonl_files(path: Path) -> list[Path]:

@@ -49,3 +49,13 @@ def test_cut_shard_is_refused(tmp_path):
 def test_folder_without_shards_is_refused(tmp_path):
     with pytest.raises(PackedError, match="holds no packed shards"):
         Packed(tmp_path, length=2)
+
+
+def test_a_shard_without_documents_adds_nothing(tmp_path):
+    write(tmp_path, "a", domain="code")
+    write(tmp_path, "b", documents=[])
+    write(tmp_path, "c", domain="web")
+    packed = Packed(tmp_path, length=2)
+    assert len(packed) == 6
+    assert [packed.domain_of(number) for number in range(6)] == ["code"] * 3 + ["web"] * 3
+    assert packed.sequences(np.array([3])).tolist() == [[1, 2, 3]]

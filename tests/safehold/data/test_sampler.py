@@ -106,3 +106,27 @@ def test_state_of_another_order_is_refused_by_field(changes, named):
 def test_batch_that_cannot_be_shared_is_refused():
     with pytest.raises(ValueError, match="make it a multiple of 6"):
         Sampler(64, global_batch=4, seed=1, world_size=3, accumulation=2)
+
+
+@pytest.mark.parametrize("global_batch", [0, -4])
+def test_a_batch_of_nothing_is_refused(global_batch):
+    with pytest.raises(ValueError, match="at least one sample"):
+        Sampler(10, global_batch=global_batch, seed=1)
+
+
+@pytest.mark.parametrize("consumed", [-1, 1.5, "4", None, True])
+def test_a_place_that_cannot_be_is_refused(consumed):
+    sampler = Sampler(10, global_batch=2, seed=1)
+    with pytest.raises(SamplerError, match="no count of samples"):
+        sampler.load_state_dict({**sampler.state_dict(), "consumed": consumed})
+
+
+@pytest.mark.parametrize(("num_samples", "world_size"), [(1, 1), (1, 4), (3, 4)])
+def test_fewer_samples_than_ranks_are_used_again_and_again(num_samples, world_size):
+    shares = [
+        next(iter(Sampler(num_samples, global_batch=8, seed=1, rank=rank, world_size=world_size)))
+        for rank in range(world_size)
+    ]
+    together = np.concatenate([share.mine[0] for share in shares])
+    assert together.tolist() == shares[0].ids.tolist()
+    assert set(together.tolist()) == set(range(num_samples))

@@ -1,11 +1,13 @@
 """Batches come from the data and the tokenizer that the config locks, or from none."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 
+from safehold.data import tokenizer
 from safehold.data.sampler import Sampler
 from safehold.reference.evaluation import Evaluation, mean
 from safehold.reference.loader import (
@@ -59,6 +61,20 @@ def test_plain_jsonl_is_packed_once(config, prepared, tmp_path):
     assert len(data) > 10
     assert len(open_training_data(config, tmp_path / "cache")) == len(data)
     assert len(open_validation_data(config, tmp_path / "cache")) == len(data)
+
+
+@pytest.mark.parametrize("names", [("a.0.jsonl", "a.1.jsonl"), ("web/a.jsonl", "code/a.jsonl")])
+def test_files_of_one_name_are_all_trained_on(config, tmp_path, names):
+    folder = tmp_path / "own"
+    for name, word in zip(names, ("first", "second"), strict=True):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(json.dumps({"text": f"{word} " * 500}) + "\n")
+    config["data"] |= {"path": str(folder), "version": ""}
+    data = open_training_data(config, tmp_path / "cache")
+    trained = tokenizer.load(Path(config["tokenizer"]["path"]))
+    text = trained.decode(data.sequences(np.arange(len(data))).ravel().tolist())
+    assert "first" in text
+    assert "second" in text
 
 
 def test_folder_without_data_is_told(config, tmp_path):
