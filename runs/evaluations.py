@@ -6,7 +6,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from runs import starts
 from runs.metricstore.curve import Stretch, cut_of, split
 from runs.metricstore.points import Points
-from runs.metricstore.reading import Range, gather
+from runs.metricstore.reading import gather
+from runs.metricstore.window import Range
 from runs.models import Attempt, Run
 from safehold.planning.acceptance import Measured
 

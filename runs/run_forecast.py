@@ -11,7 +11,8 @@ from runs import cluster_history, evaluations, results, starts
 from runs.card_export import result_document
 from runs.estimate_documents import finite
 from runs.ingest.facts import LOSS_NAMES
-from runs.metricstore.reading import Range, gather
+from runs.metricstore.reading import gather
+from runs.metricstore.window import Range
 from runs.models import Attempt, Run
 from runs.services import base_lines, rulebook
 from safehold.planning import judge_start, read_kept, starting_loss

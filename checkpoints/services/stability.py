@@ -1,8 +1,11 @@
 """Calling verified checkpoints stable once the loss after them stayed healthy."""
 
+import logging
 from collections.abc import Iterator
+from datetime import timedelta
 
 from django.conf import settings
+from django.core.cache import cache
 from django.db import transaction
 from django.db.models import F, Q, QuerySet
 from django.utils import timezone
@@ -13,19 +16,34 @@ from checkpoints.services import moves
 from checkpoints.stability import Health, Judgement, Point
 from checkpoints.states import State
 from runs.metricstore import reading
+from runs.metricstore.window import Range
+from runs.models import Attempt
 from runs.services import events
 
+logger = logging.getLogger(__name__)
 # Names under which trainers log the loss of a step; the first one that has points counts.
 LOSS_NAMES = ("train/loss", "loss")
 # Where the loss is logged rarely, the stretch is looked for in so many times its length.
 _REACH = 10
-# A sweep judges at most so many; the next one goes on.
+# A sweep judges at most so many; the next one goes on behind the last of them.
 _A_SWEEP = 200
+_LAST = "stability:last"
 
 
 def judge_verified() -> int:
     """Judge every verified checkpoint that enough steps have followed; return how many became stable."""
-    return sum(judge(checkpoint) for checkpoint in _due()[:_A_SWEEP])
+    due = list(_due().filter(pk__gt=cache.get(_LAST, 0))[:_A_SWEEP])
+    cache.set(_LAST, due[-1].pk if len(due) == _A_SWEEP else 0, timeout=None)
+    return sum(_judge_one(checkpoint) for checkpoint in due)
+
+
+def _judge_one(checkpoint: Checkpoint) -> bool:
+    try:
+        return judge(checkpoint)
+    except Exception:
+        # Points that cannot be read; the others still deserve their turn.
+        logger.exception("checkpoint.not_judged", extra={"checkpoint_id": checkpoint.pk})
+        return False
 
 
 def judge(checkpoint: Checkpoint) -> bool:
@@ -41,7 +59,7 @@ def judge(checkpoint: Checkpoint) -> bool:
             return _keep(checkpoint, judgement)
         if checkpoint.judged_at:  # what an older attempt said is known already
             return False
-    return False
+    return _keep(checkpoint, judgement) if _no_more_comes(checkpoint) else False
 
 
 def _due() -> QuerySet[Checkpoint]:
@@ -68,9 +86,19 @@ def _followers(checkpoint: Checkpoint) -> Iterator[int]:
     yield checkpoint.attempt_id
 
 
+def _no_more_comes(checkpoint: Checkpoint) -> bool:
+    """Whether every attempt that went on from it is past what is read of it: it would be read in vain for ever."""
+    past = checkpoint.step + _REACH * settings.SAFEHOLD_STABLE_STEPS
+    early = Q(ended_at=None) & (Q(step=None) | Q(step__lt=past))
+    late = timedelta(seconds=settings.SAFEHOLD_LATE_METRICS_SECONDS)
+    recent = Q(ended_at__gt=timezone.now() - late)
+    followers = Attempt.objects.filter(pk__in=list(_followers(checkpoint)))
+    return not followers.filter(early | recent).exists()
+
+
 def _loss(attempt_id: int, step: int) -> list[Point]:
     length = settings.SAFEHOLD_STABLE_STEPS
-    wanted = reading.Range(x="step", start=max(0, step - length), end=step + _REACH * length)
+    wanted = Range(x="step", start=max(0, step - length), end=step + _REACH * length)
     found = reading.gather([attempt_id], LOSS_NAMES, wanted, _REACH * length * 2)
     for name in LOSS_NAMES:
         one = found.get((name, attempt_id))

@@ -9,8 +9,9 @@ from typing import Any
 from runs.metricstore import curve
 from runs.metricstore.curve import Axis, Part, Stretch
 from runs.metricstore.points import Points
-from runs.metricstore.reading import Found, Key, Range, gather
+from runs.metricstore.reading import Found, Key, gather
 from runs.metricstore.sql import rows
+from runs.metricstore.window import Range
 from runs.models import Run, Series
 
 MIN_POINTS, MAX_POINTS = 10, 20_000
@@ -23,6 +24,9 @@ _ATTEMPTS = """
 SELECT id, number, start_step,
   start_checkpoint <> '{}'::jsonb AND start_checkpoint ->> 'takes' IS DISTINCT FROM 'weights', first_step_at IS NOT NULL,
   coalesce(clock_skew_seconds, 0) FROM runs_attempt WHERE run_id = %s ORDER BY number
+"""
+_HAVE_TOKENS = """
+SELECT 1 FROM runs_metricchunk WHERE series_id = ANY(%s::bigint[]) AND max_tokens >= 0 LIMIT 1
 """
 Attempts = Mapping[int, Stretch]  # by the id of the attempt, in the order of their numbers
 
@@ -57,10 +61,10 @@ def read_chart(
     slack = max((abs(one.skew_ms) for one in attempts.values()), default=0)
     within = Range(x=axis, start=start, end=end, slack=slack if axis == "time" else 0)
     names = list(dict.fromkeys(names))
-    found = gather(attempts, names, within, points, rank) if names else {}
-    if axis == "tokens" and found and not _knows_tokens(found):
+    found = gather(attempts, names, within, points, rank, attempts) if names else {}
+    if axis == "tokens" and found and not _knows_tokens(found, within):
         within = replace(within, x="step")
-        found = gather(attempts, names, within, points, rank)
+        found = gather(attempts, names, within, points, rank, attempts)
     return {
         "run": run.pk,
         "x": within.x,
@@ -109,10 +113,13 @@ def _told(stretch: Stretch) -> dict[str, Any]:
     }
 
 
-def _knows_tokens(found: Mapping[Key, Found]) -> bool:
-    return any(
-        one.points is not None and bool((one.points.tokens >= 0).any()) for one in found.values()
-    )
+def _knows_tokens(found: Mapping[Key, Found], within: Range) -> bool:
+    """Say whether any point has tokens, of those that were read or, where only a part was, of all."""
+    read = [points for one in found.values() for points in (one.points, *one.tail) if points]
+    if any(bool((points.tokens >= 0).any()) for points in read):
+        return True
+    series_ids = [one.series_id for one in found.values() if one.series_id is not None]
+    return not within.is_open and bool(rows(_HAVE_TOKENS, series_ids))
 
 
 def _series(
@@ -133,17 +140,13 @@ def _series(
 def parts_of(own: Mapping[int, Found], attempts: Attempts, within: Range) -> list[Part]:
     """Return the parts by attempt; an earlier attempt ends where a later one begins."""
     parts: list[Part] = []
-    cut: int | None = None
-    for pk, stretch in reversed(list(attempts.items())):
+    for pk, stretch in attempts.items():
         one = own.get(pk)
         if one is not None and one.points is not None:
-            standing, superseded = curve.split(one.points, cut)
-            # The list grows from the last attempt to the first, so superseded comes before standing.
-            parts += _part(one, superseded, stretch, within, is_superseded=True)
+            standing, superseded = curve.split(one.points, one.cut)
             parts += _part(one, standing, stretch, within, is_superseded=False)
-        here = curve.cut_of(stretch, one.min_step if one else None)
-        cut = here if cut is None else cut if here is None else min(cut, here)
-    return parts[::-1]
+            parts += _part(one, superseded, stretch, within, is_superseded=True)
+    return parts
 
 
 def _part(

@@ -121,13 +121,14 @@ def _cut(series_id: int, number: int, points: Points) -> list[MetricChunk]:
 
 def _chunk(series_id: int, number: int, points: Points) -> MetricChunk:
     counts = levels.not_finite_counts(points.values, max(points.size, 1))
+    shown = points.newest_of_each_step()
     return MetricChunk(
         series_id=series_id, number=number, num_points=points.size, num_not_finite=int(counts.sum()),
         min_step=int(points.steps.min()), max_step=int(points.steps.max()),
         min_tokens=int(points.tokens.min()), max_tokens=int(points.tokens.max()),
         min_time=int(points.times.min()), max_time=int(points.times.max()),
         raw=pack(points),
-        **{f"level_{factor}": levels.packed(points, factor) for factor in levels.FACTORS},
+        **{f"level_{factor}": levels.packed(shown, factor) for factor in levels.FACTORS},
     )  # fmt: skip
 
 

@@ -64,6 +64,24 @@ def cut_of(stretch: Stretch, first_step: int | None) -> int | None:
     return after if first_step is None else min(after, first_step)
 
 
+def cuts_of(
+    first_steps: Mapping[int, int | None], stretches: Mapping[int, Stretch]
+) -> dict[int, int | None]:
+    """Return for each attempt the step from which later ones replace it; None = nowhere.
+
+    Args:
+        first_steps: The first step of one metric in each attempt that has it.
+        stretches: All attempts, in their order.
+    """
+    cuts: dict[int, int | None] = {}
+    cut: int | None = None
+    for pk, stretch in reversed(stretches.items()):
+        cuts[pk] = cut
+        here = cut_of(stretch, first_steps.get(pk))
+        cut = here if cut is None else cut if here is None else min(cut, here)
+    return cuts
+
+
 def split(points: Points, cut: int | None) -> tuple[Points, Points]:
     """Return (what stands, what is superseded) of points sorted by step."""
     if cut is None:

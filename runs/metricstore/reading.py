@@ -7,16 +7,19 @@ and one point a step is kept in the end.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 from runs.metricstore import levels, tail
-from runs.metricstore.curve import Axis
-from runs.metricstore.points import INT_COLUMNS, Points, joined
+from runs.metricstore.chunks import Stored, read
+from runs.metricstore.curve import Stretch, cuts_of
+from runs.metricstore.points import Points, joined
 from runs.metricstore.sql import rows
+from runs.metricstore.window import Edges, Range
 
 Key = tuple[str, int]  # name, attempt id
-_LEAST, _MOST = -(2**63), 2**63 - 1
+_NO_STRETCHES: Mapping[int, Stretch] = MappingProxyType({})
 _SERIES = """
 SELECT name, attempt_id, rank, id, num_points, num_not_finite, min_step, max_step, last_value
 FROM runs_series WHERE attempt_id = ANY(%s::bigint[]) AND name = ANY(%s::text[])
@@ -26,58 +29,16 @@ _EXTENTS = """
 SELECT series_id, num_points, min_{x}, max_{x} FROM runs_metricchunk
 WHERE series_id = ANY(%s::bigint[]) AND max_{x} >= %s::bigint AND min_{x} <= %s::bigint
 """
-_CHUNKS = """
-SELECT series_id, {column} FROM runs_metricchunk
-WHERE series_id = ANY(%s::bigint[]) AND max_{x} >= %s::bigint AND min_{x} <= %s::bigint
-ORDER BY series_id, number
-"""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Range:
-    """The wanted part of an axis, both ends included; None = open.
-
-    `slack` widens it (clock skew); `is_whole` reads every column of a point, not only what the axis needs.
-    """
-
-    x: Axis
-    start: int | None = None
-    end: int | None = None
-    slack: int = 0
-    is_whole: bool = False
-
-    @property
-    def is_open(self) -> bool:
-        """Whether all is wanted."""
-        return self.start is None and self.end is None
-
-    def share(self, least: int, most: int) -> float:
-        """Return which share of a stretch of the axis lies within, were its points spread evenly."""
-        start, end = self.ends
-        return max(0.0, (min(end, most) - max(start, least) + 1) / (most - least + 1))
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The columns of points that a reader of this axis needs; others come as zeros from chunks."""
-        if self.is_whole:
-            return INT_COLUMNS
-        return (
-            ("steps",)
-            if self.x == "step"
-            else ("steps", "tokens" if self.x == "tokens" else "times")
-        )
-
-    @property
-    def ends(self) -> tuple[int, int]:
-        """Both ends as numbers of 64 bits."""
-        start = _LEAST if self.start is None else max(_LEAST, self.start - self.slack)
-        end = _MOST if self.end is None else min(_MOST, self.end + self.slack)
-        return start, end
 
 
 @dataclass(slots=True, eq=False)
 class Found:
-    """What is stored of one name in one attempt, by rank; `factor` is the level that was read."""
+    """What is stored of one name in one attempt, by rank.
+
+    Attributes:
+        cut: Step from which later attempts replace it; None = nowhere.
+        factor: The level that was read.
+    """
 
     rank: int = 0
     series_id: int | None = None
@@ -86,6 +47,7 @@ class Found:
     min_step: int | None = None
     max_step: int | None = None
     last_value: float | None = None
+    cut: int | None = None
     factor: int = 1
     tail: list[Points] = field(default_factory=list)
     points: Points | None = None
@@ -103,19 +65,45 @@ def gather(
     within: Range,
     budget: int,
     rank: int | None = None,
+    stretches: Mapping[int, Stretch] = _NO_STRETCHES,
 ) -> dict[Key, Found]:
-    """Return the points of each name and attempt, sorted by step, at a level that suits the budget."""
+    """Return the points of each name and attempt, sorted by step, at a level that suits the budget.
+
+    Args:
+        attempt_ids: Which attempts.
+        names: Metrics.
+        within: What is wanted; points beyond it may come too.
+        budget: About so many points are wanted of each name.
+        rank: Only this rank; default: of each attempt the lowest one that logs the metric.
+        stretches: Of one run, where attempts replace each other: no level is read across such a step.
+    """
     stored = tail.read(attempt_ids)
     found = _series(attempt_ids, names, rank)
     _add_tail(found, stored, names, rank)
     by_series = {one.series_id: one for one in found.values() if one.series_id is not None}
     _choose_levels(found, by_series, within, budget)
-    chunks = _chunks(by_series, within)
-    for one in found.values():
-        ends = [levels.reduced(joined(one.tail), one.factor)] if one.tail else []
-        whole = levels.unpacked(chunks[one.series_id], one.factor, within.columns)
+    edges = _edges(found, within, stretches)
+    chunks = _chunks(found, edges, within)
+    for key, one in found.items():
+        whole = chunks[one.series_id].points(edges[key], one.factor, within.columns)
+        ends = [edges[key].reduced(joined(one.tail), one.factor)] if one.tail else []
         one.points = joined([whole, *ends]).sorted_by_step().newest_of_each_step()
     return found
+
+
+def _edges(
+    found: Mapping[Key, Found], within: Range, stretches: Mapping[int, Stretch]
+) -> dict[Key, Edges]:
+    first_steps: dict[str, dict[int, int | None]] = defaultdict(dict)
+    for (name, pk), one in found.items():
+        first_steps[name][pk] = one.min_step
+    edges = {}
+    for name, of_name in first_steps.items():
+        cuts = cuts_of(of_name, stretches)
+        for pk in of_name:
+            found[name, pk].cut = cuts.get(pk)
+            edges[name, pk] = within.edges(cuts.get(pk), stretches.get(pk))
+    return edges
 
 
 def _series(
@@ -174,20 +162,14 @@ def _count(points: Points, within: Range) -> int:
     return int(((x >= least) & (x <= most)).sum())
 
 
-def _chunks(by_series: Mapping[int, Found], within: Range) -> dict[int | None, list[memoryview]]:
-    chunks: dict[int | None, list[memoryview]] = defaultdict(list)
-    groups: dict[int, list[int]] = defaultdict(list)
-    for pk, one in by_series.items():
-        groups[one.factor].append(pk)
-    for factor, series_ids in groups.items():
-        for series_id, data in _rows(series_ids, factor, within):
-            chunks[series_id].append(data)
+def _chunks(
+    found: Mapping[Key, Found], edges: Mapping[Key, Edges], within: Range
+) -> Mapping[int | None, Stored]:
+    groups: dict[int, dict[int, Edges]] = defaultdict(dict)
+    for key, one in found.items():
+        if one.series_id is not None:
+            groups[one.factor][one.series_id] = edges[key]
+    chunks: dict[int | None, Stored] = defaultdict(Stored)
+    for factor, wanted in groups.items():
+        chunks |= read(wanted, within.x, factor)
     return chunks
-
-
-def _rows(
-    series_ids: Sequence[int], factor: int, within: Range
-) -> Iterable[tuple[int, memoryview]]:
-    column = "raw" if factor == 1 else f"level_{factor}"
-    query = _CHUNKS.format(x=within.x, column=column)
-    return rows(query, list(series_ids), *within.ends)

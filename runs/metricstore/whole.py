@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from runs.metricstore.chart import attempts_of, parts_of
 from runs.metricstore.curve import Part
 from runs.metricstore.points import Points
-from runs.metricstore.reading import Range, gather
+from runs.metricstore.reading import gather
+from runs.metricstore.window import Range
 from runs.models import Run, Series
 
 # No level of detail suits so large a budget: the points themselves are read.
@@ -43,7 +44,7 @@ def blocks(*, run: Run, names: Collection[str] = (), live_only: bool = False) ->
     attempts = attempts_of(run)
     for name, rank in _series(run, names):
         within = Range(x="step", is_whole=True)
-        found = gather(attempts, [name], within, _ALL, rank)
+        found = gather(attempts, [name], within, _ALL, rank, attempts)
         own = {pk: one for pk in attempts if (one := found.get((name, pk))) is not None}
         for part in parts_of(own, attempts, within):
             if not (live_only and part.is_superseded):

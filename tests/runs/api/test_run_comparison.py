@@ -3,7 +3,7 @@ import pytest
 
 from controlplane.common.models import Project
 from runs.models import Run
-from runs.services import events, ingest
+from runs.services import events, ingest, metrics
 from safehold.wire import Column
 from tests.factories import make_attempt, make_run
 from tests.runs.api.callers import Api
@@ -30,6 +30,22 @@ def test_runs_are_compared_in_one_answer(viewer: Api, pair: list[Run]) -> None:
     assert [(diff["a"], diff["b"]) for diff in document["diffs"]] == [
         (pair[0].config_id, pair[1].config_id)
     ]
+
+
+def test_looking_beyond_the_end_of_one_run_keeps_the_axis_of_all(
+    viewer: Api, project: Project
+) -> None:
+    runs = [make_run(project=project) for _ in range(2)]
+    for run, num in zip(runs, (10, 100), strict=True):
+        attempt = make_attempt(run=run)
+        ingest.store_batch(attempt=attempt, batch=make_batch(num))
+        metrics.compact_attempt(attempt.pk)
+    asked = {"run": [run.pk for run in runs], "names": ["train/loss"], "from": 5000, "to": 6000}
+    document = viewer.get("comparison", **asked).json()
+    short, long = (chart["series"][0]["parts"] for chart in document["charts"])
+    assert document["x"] == "tokens"
+    assert short == []
+    assert long[0]["x"] == list(range(5000, 6001, 100))
 
 
 def test_runs_of_others_are_left_out(outsider: Api, pair: list[Run]) -> None:

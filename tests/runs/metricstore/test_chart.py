@@ -4,7 +4,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from runs.metricstore import chart as chart_module
-from runs.metricstore import compaction, reading, sql, tail
+from runs.metricstore import chunks, compaction, reading, sql, tail
 from runs.models import Attempt, MetricBatch, MetricChunk
 from runs.services import metrics
 from runs.services.ingest import store_batch
@@ -113,6 +113,29 @@ def test_without_known_tokens_the_axis_is_the_step(attempt: Attempt) -> None:
     assert document["series"][0]["parts"][0]["x"] == [1, 2, 3, 4]
 
 
+@pytest.mark.parametrize("ends", [(0, 50), (10_000_000, 20_000_000)], ids=["before", "behind"])
+def test_a_window_without_points_keeps_the_axis(attempt: Attempt, ends: tuple[int, int]) -> None:
+    """Tokens are known, though not there: steps would stand in a window of tokens as if they were some."""
+    store_batch(attempt=attempt, batch=make_batch(60, first_step=1))
+    compaction.compact_attempt(attempt.pk)
+    document = metrics.read_chart(run=attempt.run, names=["train/loss"], start=ends[0], end=ends[1])
+    assert document["x"] == "tokens"
+    assert document["series"][0]["parts"] == []
+
+
+@pytest.mark.parametrize("far", [2**63, -(2**63) - 1, 10**30])
+@pytest.mark.parametrize("x", ["tokens", "time"])
+def test_a_window_beyond_64_bits_is_as_far_as_one_can_look(
+    attempt: Attempt, x: str, far: int
+) -> None:
+    store_batch(attempt=attempt, batch=make_batch(6))
+    compaction.compact_attempt(attempt.pk)
+    for ends in ({"start": far}, {"end": far}):
+        is_all = (far < 0) == ("start" in ends)
+        parts = chart(attempt, "train/loss", x=x, **ends)["parts"]
+        assert sum(len(part["steps"]) for part in parts) == (6 if is_all else 0)
+
+
 def test_the_lowest_rank_that_logs_a_metric_is_shown_unless_one_is_asked_for(
     attempt: Attempt,
 ) -> None:
@@ -152,7 +175,7 @@ def test_the_number_of_queries_does_not_depend_on_names_chunks_or_tail(
         asked.append(query)
         return sql.rows(query, *values)
 
-    for module in (chart_module, reading, tail):
+    for module in (chart_module, chunks, reading, tail):
         monkeypatch.setattr(module, "rows", rows)
     with CaptureQueriesContext(connection) as others:
         metrics.read_chart(run=attempt.run, names=[f"m{i}" for i in range(8)], x="step")
