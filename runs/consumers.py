@@ -104,7 +104,10 @@ class PacedConsumer(AsyncWebsocketConsumer):
         while not code:
             # Pages that came back together shall not all ask at once.
             await asyncio.sleep(RECHECK_SECONDS * random.uniform(0.5, 1.0))
-            code = await database_sync_to_async(self._why_closed)()
+            try:
+                code = await database_sync_to_async(self._why_closed)()
+            except (DatabaseError, RedisError, OSError):
+                logger.warning("socket.not_checked", extra={"path": self.scope["path"]})
         await self.close(code=code)
 
     def _why_closed(self) -> int:

@@ -1,4 +1,4 @@
-"""What waits to be told to one browser: bounded, filtered by name, and aware of gaps. Pure.
+"""What waits to be told to one browser: bounded, filtered by name, and aware of gaps. Pure, but for the clock.
 
 Every bundle says which records of which journal it holds. Where the next bundle does not follow on, something was
 lost on the way, and the page is told to ask the server; so it is when a bundle came without its records.
@@ -6,6 +6,7 @@ lost on the way, and the page is told to ask the server; so it is when a bundle 
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
@@ -14,7 +15,7 @@ import numpy as np
 
 from runs.metricstore import tail
 from runs.metricstore.curve import exact, spoken
-from safehold.wire import Batch, Column
+from safehold.wire import NO_TIME, Batch, Column
 
 # Viewers of a run ask for the same: its newest bundles are taken apart once for all of them.
 _KEPT = 16
@@ -105,9 +106,15 @@ def _part(
         "last_seq": last,
         "steps": exact(batch.steps),
         "tokens": [None if each < 0 else each for each in batch.tokens.tolist()],
-        "times": batch.times.tolist(),
+        "times": _times(batch),
         "columns": {column.name: _column(column) for column in columns},
     }
+
+
+def _times(batch: Batch) -> list[int]:
+    """Return the sender's times; of a sender that gave none that of receipt, which is now."""
+    times = batch.times
+    return np.where(times == NO_TIME, int(time.time() * 1000), times).tolist()  # type: ignore[no-any-return]
 
 
 @lru_cache(_KEPT)

@@ -13,8 +13,10 @@ import numpy as np
 from runs.metricstore.points import Points
 from runs.metricstore.sql import rows
 from safehold.wire import Batch, Column, compress, decode, encode
-from safehold.wire.limits import CONTENT_MSGPACK, NO_TIME
+from safehold.wire.limits import CONTENT_MSGPACK, MAX_BODY_BYTES, NO_TIME
 
+# A column of which a value was refused is stored with positions, which makes it half as long again as it came.
+_STORED_BYTES = 2 * MAX_BODY_BYTES
 _ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 # Decoded batches kept by a process: a page asks for the same ones again every few seconds.
 _CACHE_BYTES = 64 * 2**20
@@ -52,7 +54,8 @@ def payload_of(batch: Batch) -> bytes:
 def decoded(payload: bytes | memoryview) -> Batch:
     """Return the batch of a stored payload; its first bytes say whether it is compressed."""
     raw = bytes(payload)
-    return decode(raw, CONTENT_MSGPACK, "zstd" if raw.startswith(_ZSTD_MAGIC) else "")
+    encoding = "zstd" if raw.startswith(_ZSTD_MAGIC) else ""
+    return decode(raw, CONTENT_MSGPACK, encoding, _STORED_BYTES)
 
 
 def milliseconds(moment: datetime) -> int:

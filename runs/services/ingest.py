@@ -60,9 +60,7 @@ def store(*, sender: Sender, batch: Batch, payload: bytes | None = None) -> Resu
     if _is_plain(sender, batch, told):
         result = _store_at_once(sender, batch, told, now, payload)
     if result is None:
-        result = _store_with_care(sender, batch, told, now)
-    if told.sparkline is not None:
-        sender.sparkline = told.sparkline
+        return _store_with_care(sender, batch, told, now)
     return result
 
 
@@ -99,12 +97,19 @@ def _store_with_care(sender: Sender, batch: Batch, told: Told, now: datetime) ->
         if names:
             series.make_known(sender.attempt_id, names)
         new, acked = _stored_rows(sender, batch, now)
+        if new.n != batch.n:
+            told = _told_by_rest(sender, new, now)
         reply = _sign_of_life(sender, new, told, now)
         reports.keep(sender=sender, batch=new, told=told, now=now)
         _follow(sender, told, reply)
     sender.known |= names
     _told_others(sender, new, told, None, {name for _, name in names})
     return Result(_ack(acked, new, now, _still_pending(sender, batch, reply)), new)
+
+
+def _told_by_rest(sender: Sender, new: Batch, now: datetime) -> Told:
+    """Return what a message tells that was stored in part before. All of it old: nothing, not even its heartbeat."""
+    return told_by(new, now, sender.sparkline) if new.n else Told()
 
 
 def _stored_rows(sender: Sender, batch: Batch, now: datetime) -> tuple[Batch, int]:
@@ -156,6 +161,8 @@ def _told_others(
     payload: bytes | None,
     new_names: Collection[str] = (),
 ) -> None:
+    if told.sparkline is not None:
+        sender.sparkline = told.sparkline
     if new.n:
         compaction.noticed(sender.attempt_id, new)
     row = {

@@ -25,20 +25,26 @@ def encode(batch: Batch) -> bytes:
     return pack_batch(batch)
 
 
-def decode(body: bytes, content_type: str = CONTENT_MSGPACK, content_encoding: str = "") -> Batch:
+def decode(
+    body: bytes,
+    content_type: str = CONTENT_MSGPACK,
+    content_encoding: str = "",
+    limit_bytes: int = MAX_BODY_BYTES,
+) -> Batch:
     """Read a batch in either form.
 
     Args:
         body: As received.
         content_type: `application/msgpack` or `application/json`; parameters are ignored.
         content_encoding: Empty, `identity` or `zstd`.
+        limit_bytes: Most bytes after decompression.
 
     Raises:
         UnsupportedVersion: answer with the supported ones (426).
         TooLarge: answer 413.
         WireError: answer 400 with field and reason.
     """
-    data = read_map(body, content_type, content_encoding)
+    data = read_map(body, content_type, content_encoding, limit_bytes)
     check_version(data)
     if "points" in data:
         return read_points(data)
@@ -48,10 +54,13 @@ def decode(body: bytes, content_type: str = CONTENT_MSGPACK, content_encoding: s
 
 
 def read_map(
-    body: bytes, content_type: str = CONTENT_MSGPACK, content_encoding: str = ""
+    body: bytes,
+    content_type: str = CONTENT_MSGPACK,
+    content_encoding: str = "",
+    limit_bytes: int = MAX_BODY_BYTES,
 ) -> dict[str, Any]:
     """Return the map of any message: a batch, a piece of a log, an end, an answer."""
-    plain = decompress(body, content_encoding)
+    plain = decompress(body, content_encoding, limit_bytes)
     return read_json(plain) if is_json(content_type) else unpack_map(plain)
 
 

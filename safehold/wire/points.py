@@ -17,7 +17,7 @@ import numpy as np
 from safehold.wire.batch import Batch, Column, Columns, Refusal
 from safehold.wire.errors import TooLarge, WireError
 from safehold.wire.head import read_head
-from safehold.wire.limits import MAX_RECORDS, MAX_STEP, NO_STEP, NO_TIME, NO_TOKENS
+from safehold.wire.limits import MAX_COLUMNS, MAX_RECORDS, MAX_STEP, NO_STEP, NO_TIME, NO_TOKENS
 from safehold.wire.names import name_problem
 from safehold.wire.tidy import NON_FINITE
 
@@ -79,6 +79,8 @@ def _filled(head: Batch, points: Sequence[Any]) -> Batch:
             refused.append(Refusal(i, _shown_name(point), str(error)))
             continue
         rows.setdefault(name, []).append((i, value))
+    if len(rows) > MAX_COLUMNS:
+        raise TooLarge("points", f"{len(rows)} names; at most {MAX_COLUMNS} in one message")
     return replace(
         head,
         steps=steps,

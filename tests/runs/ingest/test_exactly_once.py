@@ -3,6 +3,7 @@
 import threading
 import time
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 import pytest
@@ -143,6 +144,33 @@ def test_any_order_of_overlapping_batches_stores_a_prefix_once(
     values = shown(chart(attempt, "train/loss"))
     assert values == {step: 2.0 + 0.01 * step for step in range(1, mark + 1)}
     assert stored == chart(attempt, "train/loss")["num_points"] == mark
+
+
+def test_a_message_that_comes_late_a_second_time_turns_nothing_back(attempt: Attempt) -> None:
+    """A request that hung in a queue while its repetition and others were stored."""
+
+    def beating(first: int, step: int, phase: str, **changes: Any) -> wire.Batch:
+        at = int(time.time() * 1000) - changes.pop("ago_ms", 0)
+        beat = wire.Heartbeat(at=at, step=step, tokens=step * 100, phase=phase)
+        return make_batch(50, first_seq=first, first_step=first, heartbeat=beat)
+
+    send(attempt, beating(1, 50, "training"))
+    send(attempt, beating(51, 100, "paused"))
+    before = facts(attempt)
+    ack = ack_of(send(attempt, beating(1, 50, "training", ago_ms=600_000)))
+    assert (ack.acked, ack.stored) == (100, 0)
+    assert facts(attempt) == before
+    assert before[0] == 100
+    send(attempt, make_batch(60, first_seq=91, first_step=91))  # what is new of an overlap counts
+    assert facts(attempt)[0] == 150
+
+
+def facts(attempt: Attempt) -> tuple[Any, ...]:
+    """Return what lists and pages show of a run beside its curves."""
+    attempt = Attempt.objects.select_related("run").get(pk=attempt.pk)
+    run = attempt.run
+    told = (run.step, run.tokens, run.last_loss, run.sparkline)
+    return (*told, attempt.state, attempt.phase, attempt.step, attempt.clock_skew_seconds)
 
 
 def test_the_cost_of_a_batch_does_not_grow_with_the_history(attempt: Attempt) -> None:

@@ -116,6 +116,26 @@ def test_an_open_socket_ends_with_the_right_to_look(
     assert asyncio.run(story()) == code
 
 
+def test_a_database_that_was_away_for_once_does_not_leave_a_socket_open_for_ever(
+    run: Run, viewer: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("runs.consumers.RECHECK_SECONDS", 0.1)
+    asked: list[int] = []
+
+    def person_of(scope: dict[str, Any]) -> None:
+        asked.append(1)
+        if len(asked) == 1:
+            raise OperationalError("gone")
+
+    monkeypatch.setattr("controlplane.common.sign_ins.person_of", person_of)
+
+    async def story() -> int:
+        page = await Page(f"/ws/runs/{run.pk}/", viewer).open()
+        return int((await page.output())["code"])
+
+    assert asyncio.run(story()) == 4401
+
+
 def test_a_stored_batch_reaches_those_who_chose_its_metric(run: Run, viewer: User) -> None:
     attempt = make_attempt(run=run, state="running")
 

@@ -1,5 +1,6 @@
 """What waits for one browser: filtered, bounded, and aware of what was lost."""
 
+import time
 from typing import Any
 
 import numpy as np
@@ -131,3 +132,11 @@ def test_rows_of_a_list_are_merged_by_run() -> None:
     notes = [Note("rows", (1, {"step": 1})), Note("rows", (1, {"step": 2, "state": "running"}))]
     message = bundle("project.bundle", notes)
     assert message["rows"] == {"1": {"step": 2, "state": "running"}}
+
+
+def test_a_time_that_the_sender_left_out_is_now(watch: RunWatch) -> None:
+    watch.add(told(make_batch(2, times=np.array([wire.NO_TIME, 1_764_000_000_000]))))
+    [message] = watch.take()
+    now, sent = message["parts"][0]["times"]
+    assert now == pytest.approx(time.time() * 1000, abs=10_000)
+    assert sent == 1_764_000_000_000
