@@ -60,6 +60,18 @@ LIVE_STATES = frozenset(
 )
 
 
+def is_next_due(
+    *, desired: Desired, desired_at: datetime | None, stopped_at: datetime | None, outcome: Outcome | None
+) -> bool:  # fmt: skip
+    """Whether a person asked for a resume that could not be answered while the attempt, which has ended, was stopping.
+
+    Recovery without a person asking belongs here too, once there is a policy for it.
+    """
+    if desired is not Desired.RUNNING or outcome is Outcome.FINISHED:
+        return False
+    return desired_at is not None and stopped_at is not None and desired_at > stopped_at
+
+
 @dataclass(frozen=True, kw_only=True)
 class AttemptFacts:
     """What is recorded of the newest attempt, as far as the shown state depends on it."""

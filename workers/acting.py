@@ -9,7 +9,7 @@ import logging
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import singledispatch
 
 from django.db import transaction
@@ -29,9 +29,11 @@ from runs.services import (
     runs,
 )
 from workers import facts, loading, patience, specs
-from workers.launchers.base import Launcher, LauncherError, Observation
+from workers.launchers.base import Launcher, LauncherError, Observation, Presence
+from workers.reconcile import decide
 
 logger = logging.getLogger(__name__)
+_BEFORE_THE_START = {states.State.REQUESTED, states.State.SUBMITTING, states.State.WAITING}
 
 
 class Stale(Exception):
@@ -112,7 +114,7 @@ def _note_reason(action: facts.NoteReason, scene: Scene) -> None:
 
 def _once(attempt: Attempt, reason: str) -> str | None:
     """Name the reason for which an attempt waits, whatever the numbers in it: a line that moves is told once."""
-    if attempt.state != states.State.WAITING:
+    if attempt.state not in _BEFORE_THE_START:
         return None
     plain = re.sub(r"[0-9]+", "", reason)
     return f"waits:{attempt.pk}:{hashlib.sha256(plain.encode()).hexdigest()[:16]}"
@@ -152,7 +154,28 @@ def _revoke_token(action: facts.RevokeToken, scene: Scene) -> None:
 
 @carry_out.register
 def _fence(action: facts.Fence, scene: Scene) -> None:
-    scene.launcher.fence(scene.the_attempt.name)
+    name = scene.the_attempt.name
+    try:
+        scene.launcher.fence(name)
+    except LauncherError as error:
+        if error.can_retry:
+            raise
+        logger.warning("attempt.not_fenced", extra=_extra(scene) | {"error": error.message})
+        _end_unfenced(scene)
+
+
+def _end_unfenced(scene: Scene) -> None:
+    """End what is gone under a name that its cluster will never let us close, as in a namespace that was deleted.
+
+    Such a cluster takes no late start either, or the sweep ends what comes of it. It is looked at anew: the look that
+    was decided on may be older than somebody's start.
+    """
+    attempt = scene.the_attempt
+    seen = scene.launcher.observe(attempt.name, attempt.handle)
+    if seen.presence is not Presence.ABSENT or seen.num_survivors:
+        raise Stale
+    for action in decide(scene.facts, replace(seen, is_fenced=True), timezone.now()):
+        carry_out(action, scene)
 
 
 @carry_out.register
@@ -210,6 +233,9 @@ def _request_next(action: facts.RequestNextAttempt, scene: Scene) -> None:
             return
         start = resume_points.newest(held) or held.start_checkpoint
         attempts.create_attempt(run=held, checkpoint=start, reason=action.reason)
+        # The force was meant for the attempt before.
+        held.is_forced = False
+        held.save(update_fields=["is_forced"])
 
 
 def _is_refused(run: Run) -> bool:

@@ -12,12 +12,14 @@ from runs import states
 from runs.models import Attempt, Cluster
 from runs.services import events
 from workers import launchers
-from workers.launchers.base import Cleaner, Launcher
+from workers.launchers.base import Cleaner, Launcher, LauncherError
 
 logger = logging.getLogger(__name__)
 # How long the name of an ended attempt stays taken: longer than a task may live that is about to start it
 # (180 s) and a request of it may be on its way. Until then a late start finds the name in use.
 KEEP = timedelta(seconds=300)
+# A sweep removes so many at most; the next one goes on.
+MOST = 100
 _NAME = re.compile(r"safehold-r(\d+)-a(\d+)")
 
 
@@ -41,9 +43,18 @@ def _clean_launcher(launcher: Launcher) -> int:
         return 0
     before = timezone.now() - KEEP
     done = [a for a in _ended(launcher.names()) if a.ended_at is not None and a.ended_at < before]
-    for attempt in done:
+    return sum(_clean(launcher, attempt) for attempt in done[:MOST])
+
+
+def _clean(launcher: Cleaner, attempt: Attempt) -> bool:
+    try:
         launcher.clean(attempt.name)
-    return len(done)
+    except LauncherError as error:
+        if error.can_retry:  # it would be the same for all
+            raise
+        logger.warning("leftover.kept", extra={"workload": attempt.name, "error": error.message})
+        return False
+    return True
 
 
 def _everywhere(act: Callable[[Launcher], int]) -> int:

@@ -7,7 +7,7 @@ docs/explanation/reconciliation.md tells the rules and the bound that the tests 
 
 from datetime import datetime
 
-from runs.states import LIVE_STATES, OUTSIDE, Desired, Outcome, State
+from runs.states import LIVE_STATES, OUTSIDE, Desired, State, is_next_due
 from workers import endings, exit_records, holding, starting, stopping, taken
 from workers.facts import (
     Action,
@@ -44,7 +44,7 @@ def decide(run: RunFacts, seen: Observation, now: datetime) -> list[Action]:
     if attempt.state is State.ENDED:
         return _after_the_end(run, attempt, seen)
     if seen.presence is Presence.UNREACHABLE:
-        return _unseen(run, attempt, now)
+        return _unseen(run, attempt, seen, now)
     if seen.num_survivors and seen.presence in {Presence.EXITED, Presence.ABSENT}:
         return _clear(attempt, seen)
     if seen.is_gone:
@@ -70,20 +70,18 @@ def _after_the_end(run: RunFacts, attempt: AttemptFacts, seen: Observation) -> l
 
 
 def _is_next_due(run: RunFacts, attempt: AttemptFacts) -> bool:
-    """Whether a person asked for a resume that could not be answered while the attempt was open.
-
-    Recovery without a person asking belongs here too, once there is a policy for it.
-    """
-    if run.desired is not Desired.RUNNING or attempt.outcome is Outcome.FINISHED:
-        return False
-    asked_at, stopped_at = run.desired_at, attempt.stop_sent_at
-    return asked_at is not None and stopped_at is not None and asked_at > stopped_at
+    return is_next_due(
+        desired=run.desired,
+        desired_at=run.desired_at,
+        stopped_at=attempt.stop_sent_at,
+        outcome=attempt.outcome,
+    )
 
 
-def _unseen(run: RunFacts, attempt: AttemptFacts, now: datetime) -> list[Action]:
+def _unseen(run: RunFacts, attempt: AttemptFacts, seen: Observation, now: datetime) -> list[Action]:
     """Nothing is started, ended or killed on a look that failed; commands and heartbeats still travel."""
     if attempt.state not in LIVE_STATES:
-        return []
+        return [NoteReason(seen.reason)] if seen.reason not in {"", attempt.reason} else []
     contact = _contact(run, attempt, now)
     if attempt.state is State.STOPPING:
         return contact + stopping.stop_command(run, attempt)

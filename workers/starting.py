@@ -44,9 +44,11 @@ def not_started(
 
 
 def submit_again(attempt: AttemptFacts, now: datetime) -> list[Action]:
-    """Start it, unless the last try asked for more time."""
+    """Start it, unless the last try asked for more time; meanwhile tell what it met."""
     trouble = attempt.trouble
-    return [Submit()] if trouble is None or now >= trouble.retry_at else []
+    if trouble is None or now >= trouble.retry_at:
+        return [Submit()]
+    return [NoteReason(trouble.message)] if trouble.message not in {"", attempt.reason} else []
 
 
 def _its_turn(run: RunFacts, attempt: AttemptFacts, now: datetime) -> list[Action]:
@@ -55,7 +57,9 @@ def _its_turn(run: RunFacts, attempt: AttemptFacts, now: datetime) -> list[Actio
     if trouble is not None and (trouble.is_final or trouble.num >= _MOST_STARTS):
         told = {"outcome": str(Outcome.COULD_NOT_START), "message": trouble.message}
         return [KeepExit(exit_records.cleaned(told)), Kill("It could not be started.")]
-    return submit_again(attempt, now) if run.desired is Desired.RUNNING else []
+    if run.desired is Desired.PAUSED:  # it would stand in the way of all behind it
+        return [Move(State.STOPPING, "It was paused before it started.")]
+    return submit_again(attempt, now)
 
 
 def before_running(seen: Observation) -> State:

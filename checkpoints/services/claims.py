@@ -75,16 +75,23 @@ def release(*, verification: Verification, error: str) -> None:
 
 
 def left_behind() -> list[int]:
-    """Return the open verifications that no worker holds, oldest first; not those just requested."""
+    """Return the open verifications that no worker holds, oldest first; not those with a message under way."""
     now = timezone.now()
-    rows = Verification.objects.filter(_free(now), requested_at__lt=now - _PATIENCE)
-    rows = rows.order_by("requested_at")
+    asked = Q(lease_until=None, requested_at__lt=now - _PATIENCE) | Q(lease_until__lt=now)
+    rows = Verification.objects.filter(_free(now)).filter(asked).order_by("requested_at")
     return list(rows.values_list("pk", flat=True)[:200])
 
 
 def wake_left_behind() -> int:
-    """Call a worker for each of them; return how many."""
+    """Call a worker for each of them; return how many.
+
+    Who has waited for long waits as long again before the next call: where the workers are busy for hours, calls would
+    pile up without end.
+    """
     found = left_behind()
+    now = timezone.now()
+    waiting = Verification.objects.filter(pk__in=found, state=Verification.State.REQUESTED)
+    waiting.update(lease_until=now + (now - F("requested_at")))
     for verification_id in found:
         wake("workers.verify", verification_id=verification_id)
     return len(found)

@@ -23,6 +23,7 @@ from runs.services import (
     events,
     exits,
     launch_gate,
+    launcher_choice,
     resume_points,
 )
 from runs.services.attempt_tokens import issue_token, revoke_token, token_of
@@ -78,6 +79,7 @@ def create_attempt(
     # The one gate: a second person's approval, what the card agreed on, then preflight, the approved base. A later attempt trains the
     # document that passed.
     approvals.require_approved(config=run.config)
+    launcher_choice.hold(run.launcher)
     before = run.attempts.order_by("-number").values_list("number", flat=True).first()
     if before is None:
         goes_on = starts.takes(checkpoint) == starts.STATE

@@ -58,6 +58,7 @@ def register_cluster(
         ingest_url: The control plane's address as pods see it.
 
     Raises:
+        Conflict: Its namespace would change under a run that is not settled yet.
         Forbidden: The user is no superuser.
         Invalid: A field cannot be used; it is named.
     """
@@ -71,8 +72,13 @@ def register_cluster(
         "credentials": encryption.encrypt(json.dumps(held)) if held else "",
         "is_enabled": True,
     }
-    cluster = Cluster.objects.filter(name=name).first() or Cluster(name=name, created_by=user)
-    is_new = cluster.pk is None
+    known = Cluster.objects.select_for_update(no_key=True).filter(name=name).first()
+    cluster = known or Cluster(name=name, created_by=user)
+    is_new = known is None
+    if known is not None and known.namespace != values["namespace"]:
+        # What lives in the old one would be taken for gone, and started again beside itself.
+        hint = _("Give its namespace, %(namespace)s, or stop the run first.")
+        _refuse_in_use(known, hint % {"namespace": known.namespace})
     for field, value in values.items():
         setattr(cluster, field, value)
     _check(cluster)
@@ -92,13 +98,9 @@ def remove_cluster(*, user: User, cluster: Cluster) -> None:
         Conflict: A run there is not settled yet.
     """
     access.require_service(user, "cluster.remove")
-    busy = Run.objects.filter(launcher=cluster.launcher, needs_reconcile=True).first()
-    if busy is not None:
-        raise Conflict(
-            _("Cluster %(cluster)s is in use by run %(run)s.")
-            % {"cluster": cluster.name, "run": busy.pk},
-            hint=_("Stop the run first."),
-        )
+    # Against a launch at the same moment, which holds the row until its attempt is there to be seen.
+    Cluster.objects.select_for_update(no_key=True).filter(pk=cluster.pk).first()
+    _refuse_in_use(cluster, _("Stop the run first."))
     audit.record(actor=user, action="cluster.remove", object=cluster, data={"name": cluster.name})
     cluster.delete()
 
@@ -135,6 +137,17 @@ def record_unreachable(*, cluster: Cluster, reason: str, at: datetime | None = N
     Cluster.objects.filter(pk=cluster.pk).update(**changes)
 
 
+def _refuse_in_use(cluster: Cluster, hint: str) -> None:
+    busy = Run.objects.filter(launcher=cluster.launcher, needs_reconcile=True).first()
+    if busy is None:
+        return
+    raise Conflict(
+        _("Cluster %(cluster)s is in use by run %(run)s.")
+        % {"cluster": cluster.name, "run": busy.pk},
+        hint=hint,
+    )
+
+
 def _credentials(
     way: str, kubeconfig: str, url: str, token: str, ca_certificate: str
 ) -> tuple[dict[str, Any], str]:
@@ -162,8 +175,9 @@ def _kubeconfig(text: str) -> dict[str, Any]:
         raise _bad_kubeconfig(_("It is not YAML: %(error)s") % {"error": error}) from error
     if not isinstance(document, dict) or not document.get("clusters"):
         raise _bad_kubeconfig(_("It names no clusters."))
-    for entry in [*(document.get("users") or []), *(document.get("clusters") or [])]:
-        settings = entry.get("user") or entry.get("cluster") or {}
+    _entries(document, "contexts", "context")
+    users, named = _entries(document, "users", "user"), _entries(document, "clusters", "cluster")
+    for name, settings in [*users, *named]:
         for key, what in _FORBIDDEN_KEYS.items():
             if key in settings:
                 raise _bad_kubeconfig(
@@ -171,9 +185,19 @@ def _kubeconfig(text: str) -> dict[str, Any]:
                         "`%(key)s` of %(entry)s names %(what)s: put the token or the certificate "
                         "itself into it (kubectl config view --raw --flatten)."
                     )
-                    % {"key": key, "entry": entry.get("name"), "what": _(what)}
+                    % {"key": key, "entry": name, "what": _(what)}
                 )
     return document
+
+
+def _entries(document: Mapping[str, Any], key: str, kind: str) -> list[tuple[Any, dict[str, Any]]]:
+    """Return the names and settings under a key of a kubeconfig, all of them maps."""
+    entries = document.get(key) or []
+    if isinstance(entries, list) and all(isinstance(entry, dict) for entry in entries):
+        found = [(entry.get("name"), entry.get(kind) or {}) for entry in entries]
+        if all(isinstance(settings, dict) for _name, settings in found):
+            return found
+    raise _bad_kubeconfig(_("`%(key)s` is not a list of named settings.") % {"key": key})
 
 
 def _bad_kubeconfig(message: str) -> Invalid:

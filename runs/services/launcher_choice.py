@@ -4,7 +4,7 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from controlplane.common.errors import Invalid
+from controlplane.common.errors import Conflict, Invalid
 from runs.models import Cluster, Config
 
 LOCAL, KUBERNETES = "local", "kubernetes"
@@ -65,6 +65,21 @@ def choose(*, config: Config, asked: str = "") -> str:
             **{"kubernetes.cluster": _("It is %(value)s.") % {"value": named}},
         )
     return _of_cluster(cluster or named)
+
+
+def hold(launcher: str) -> None:
+    """Lock the cluster of a launcher for the transaction that makes an attempt: nobody removes it meanwhile.
+
+    Raises:
+        Conflict: It was removed since the run was made.
+    """
+    kind, _colon, name = launcher.partition(":")
+    if kind != KUBERNETES or Cluster.objects.select_for_update(no_key=True).filter(name=name):
+        return
+    raise Conflict(
+        _("Cluster %(name)s is not registered any more.") % {"name": name},
+        hint=_("Register it again under this name, or make a new run for another cluster."),
+    )
 
 
 def _of_cluster(name: str) -> str:

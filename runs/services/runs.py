@@ -87,7 +87,7 @@ def request_stop(*, run: Run, user: User, reason: str = "", force: bool = False)
             _("Run %(run)s was never launched; there is nothing to stop.") % {"run": held.pk}
         )
     is_known = held.desired == states.Desired.STOPPED and held.is_forced >= force
-    if is_known or (newest.is_over and held.desired != states.Desired.PAUSED):
+    if is_known or (newest.is_over and not _goes_on(held, newest)):
         return
     held.is_forced = force
     act = "force_stop" if force else "stop"
@@ -183,6 +183,16 @@ def _held(run: Run, user: User, act: str) -> Run:
             _("Run %(run)s is in the archive.") % {"run": held.pk}, hint=_("Bring it back first.")
         )
     return held
+
+
+def _goes_on(run: Run, ended: Attempt) -> bool:
+    """Whether a run whose attempt has ended is held to go on: paused, or its next attempt is due any moment."""
+    return run.desired == states.Desired.PAUSED or states.is_next_due(
+        desired=states.Desired(run.desired),
+        desired_at=run.desired_at,
+        stopped_at=ended.stop_sent_at,
+        outcome=states.Outcome(ended.outcome),
+    )
 
 
 def _open_attempt(run: Run) -> Attempt | None:

@@ -66,11 +66,21 @@ class TestStarting:
     def test_failed_start_waits_for_its_time(self):
         trouble = f.LaunchTrouble(message="no room", retry_at=NOW + timedelta(seconds=2))
 
-        assert decide(run(attempt(State.SUBMITTING, trouble=trouble)), ABSENT, NOW) == []
+        told = attempt(State.SUBMITTING, trouble=trouble, reason="no room")
+        assert decide(run(told), ABSENT, NOW) == []
         later = NOW + timedelta(seconds=2)
         assert decide(run(attempt(State.SUBMITTING, trouble=trouble)), ABSENT, later) == [
             f.Submit()
         ]
+
+    def test_what_holds_up_a_start_is_told_meanwhile(self):
+        trouble = f.LaunchTrouble(message="no room", retry_at=NOW + timedelta(seconds=2))
+        trying = attempt(State.SUBMITTING, trouble=trouble, reason="A worker has taken it up.")
+        assert decide(run(trying), ABSENT, NOW) == [f.NoteReason("no room")]
+
+        for state in (State.REQUESTED, State.SUBMITTING):
+            assert decide(run(attempt(state)), UNREACHABLE, NOW) == [f.NoteReason("time-out")]
+            assert decide(run(attempt(state, reason="time-out")), UNREACHABLE, NOW) == []
 
     @pytest.mark.parametrize(("is_final", "age"), [(True, 1), (False, 601)])
     def test_start_that_will_not_be_closes_the_name_and_says_why(self, is_final: bool, age: float):
@@ -327,13 +337,16 @@ class TestLine:
         assert decide(run(attempt(State.WAITING)), self.DUE, NOW) == [f.Submit()]
 
     def test_nothing_starts_that_is_wanted_paused_or_stopped(self):
-        assert decide(run(attempt(State.WAITING), Desired.PAUSED), self.DUE, NOW) == []
+        # It would stand in the way of all behind it.
+        [move] = decide(run(attempt(State.WAITING), Desired.PAUSED), self.DUE, NOW)
+        assert move == f.Move(State.STOPPING, "It was paused before it started.")
         [move] = decide(run(attempt(State.WAITING), Desired.STOPPED), self.DUE, NOW)
         assert move.to is State.STOPPING
 
     def test_a_start_that_failed_waits_and_one_that_never_can_is_told(self):
         trouble = f.LaunchTrouble(message="no room", retry_at=NOW + timedelta(seconds=2))
-        assert decide(run(attempt(State.WAITING, trouble=trouble)), self.DUE, NOW) == []
+        told = attempt(State.WAITING, trouble=trouble, reason="no room")
+        assert decide(run(told), self.DUE, NOW) == []
         for more in ({"is_final": True}, {"num": 20}):
             final = f.LaunchTrouble(message="no python", retry_at=NOW, **more)
             keep, kill = decide(run(attempt(State.WAITING, trouble=final)), self.DUE, NOW)

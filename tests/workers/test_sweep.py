@@ -1,17 +1,19 @@
 """The sweep, and copies of a task beside each other."""
 
+import contextlib
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from django.db import connection
+from django.db import OperationalError, connection
 from django.utils import timezone
 
 from tests.factories import make_attempt
 from tests.workers.reporting import beat, launched, newest
 from tests.workers.scripted import Scripted
-from workers import locks
+from workers import loading, locks
 from workers.passes import reconcile_run
+from workers.tasks import reconcile
 from workers.tasks.reconcile import sweep
 
 
@@ -82,6 +84,50 @@ def test_copies_of_a_task_exclude_each_other(scripted: Scripted):
 
     assert scripted.starts == {newest(run).name: 1}
     assert newest(run).state == "starting"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_database_that_restarts_under_a_sweep_costs_one_run_of_it(
+    scripted: Scripted, monkeypatch
+):
+    made = [launched()[0] for _ in range(3)]
+    load, loads = loading.load, []
+
+    def dying(run_id: int) -> loading.Loaded | None:
+        loads.append(run_id)
+        if len(loads) == 1:
+            end_own_connection()
+        return load(run_id)
+
+    monkeypatch.setattr(loading, "load", dying)
+    sweep()
+
+    assert [newest(run).state for run in made] == ["requested", "starting", "starting"]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_database_that_restarts_before_the_lock_costs_one_run_of_the_sweep(
+    scripted: Scripted, monkeypatch
+):
+    made = [launched()[0] for _ in range(3)]
+    see_to, seen = reconcile._see_to, []
+
+    def dying(run_id: int) -> None:
+        seen.append(run_id)
+        if len(seen) == 1:
+            end_own_connection()
+        see_to(run_id)
+
+    monkeypatch.setattr(reconcile, "_see_to", dying)
+    sweep()
+
+    assert [newest(run).state for run in made] == ["requested", "starting", "starting"]
+
+
+def end_own_connection() -> None:
+    """As a server that goes down does."""
+    with contextlib.suppress(OperationalError), connection.cursor() as cursor:
+        cursor.execute("SELECT pg_terminate_backend(pg_backend_pid())")
 
 
 @pytest.mark.django_db(transaction=True)

@@ -25,6 +25,7 @@ Json = dict[str, Any]
 # Every request has a bound: a stopping API server keeps connections open for a minute without a word.
 CONNECT_SECONDS = 5.0
 READ_SECONDS = 20.0
+PROBE_SECONDS = 2.0
 PAGE = 500
 FIELD_MANAGER = "safehold"
 
@@ -188,6 +189,18 @@ class Kube:
         """
         return str(self._json("GET", "/version", "read the version")["gitVersion"])
 
+    def require_answer(self) -> None:
+        """Ask for the least that there is, with little patience; whatever is answered is an answer.
+
+        Raises:
+            KubeError: None came.
+        """
+        try:
+            self._answer("GET", "/version", "read the version", {}, None, "", PROBE_SECONDS)
+        except errors.KubeError as error:
+            if not error.status:
+                raise
+
     def _pages(self, kind: Kind, namespace: str, query: dict[str, str]) -> Listing:
         items: list[Json] = []
         while True:
@@ -226,20 +239,21 @@ class Kube:
         self, method: str, path: str, what: str, query: Mapping[str, str], body: Json | None,
         content_type: str, read_seconds: float,
     ) -> urllib3.BaseHTTPResponse:  # fmt: skip
-        self._client = self._client or connect(self._credentials)
+        # Threads share it, and one that is refused puts it away.
+        connected = self._client = self._client or connect(self._credentials)
         asked = {key: value for key, value in query.items() if value}
         headers = {"Accept": "application/json"}
         if body is not None:
             headers["Content-Type"] = content_type
-        request = self._client.param_serialize(
+        request = connected.param_serialize(
             method, path, header_params=headers, body=body, auth_settings=["BearerToken"]
         )
         url = request[1] + (f"?{urlencode(asked)}" if asked else "")
-        rest: Any = self._client.rest_client
+        rest: Any = connected.rest_client
         try:
             answer = rest.request(
                 method, url, headers=request[2], body=request[3],
-                _request_timeout=(CONNECT_SECONDS, read_seconds),
+                _request_timeout=(min(CONNECT_SECONDS, read_seconds), read_seconds),
             ).response  # fmt: skip
         except (urllib3.exceptions.HTTPError, OSError, errors.api_exception()) as error:
             raise errors.from_exception(error, what) from error

@@ -14,6 +14,8 @@ from workers.kube.snapshot import Json, Snapshot, optional, take
 SNAPSHOT_SECONDS = 1.0
 # A node falls silent for tens of seconds before anybody calls it lost, and a large cluster has thousands.
 NODES_SNAPSHOTS = 5
+# A trouble is remembered longer, and for as long as the look took: time-outs must not fill the time of a worker.
+TROUBLE_SNAPSHOTS = 5
 # Kinds of workload come and go while a worker lives.
 FORMS_SECONDS = 60.0
 
@@ -30,7 +32,7 @@ class Recent:
         self._snapshot: Snapshot | None = None
         self._snapshot_at = float("-inf")
         self._trouble: KubeError | None = None
-        self._trouble_at = float("-inf")
+        self._trouble_until = float("-inf")
 
     def snapshot(self) -> Snapshot:
         """Return what is there, at most `SNAPSHOT_SECONDS` old.
@@ -42,17 +44,23 @@ class Recent:
         if self._snapshot is not None and now - self._snapshot_at <= SNAPSHOT_SECONDS:
             return self._snapshot
         # A cluster that just did not answer would hold up every run of a sweep by a whole time-out.
-        if self._trouble is not None and now - self._trouble_at < SNAPSHOT_SECONDS * 5:
+        if self._trouble is not None and now < self._trouble_until:
             raise self._trouble
         try:
-            self._snapshot = take(
-                self._kube, self._place, self.forms(), now=self._now, nodes=self._nodes
-            )
+            self._snapshot = self._taken()
         except KubeError as error:
-            self._trouble, self._trouble_at = error, time.monotonic()
+            then = time.monotonic()
+            pause = SNAPSHOT_SECONDS * max(TROUBLE_SNAPSHOTS, then - now)
+            self._trouble, self._trouble_until = error, then + pause
             raise
         self._trouble, self._snapshot_at = None, time.monotonic()
         return self._snapshot
+
+    def _taken(self) -> Snapshot:
+        if self._trouble is not None:
+            # A server that takes connections and says nothing costs a moment then, not a whole time-out.
+            self._kube.require_answer()
+        return take(self._kube, self._place, self.forms(), now=self._now, nodes=self._nodes)
 
     def _nodes(self) -> list[Json]:
         if time.monotonic() - self._nodes_at > SNAPSHOT_SECONDS * NODES_SNAPSHOTS:

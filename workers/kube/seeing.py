@@ -17,6 +17,8 @@ from workers.kube.pods import LONGEST, PodSeen, read
 from workers.launchers.base import Observation, Presence
 
 Json = Mapping[str, Any]
+# As much as the record of an attempt keeps; a longer one would be news at every look.
+LONGEST_PLACE = 200
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -154,7 +156,8 @@ def _why_ending(job: Json) -> str:
 
 def _where(pods: Sequence[PodSeen]) -> str:
     nodes = sorted({pod.node for pod in pods if pod.node})
-    return ", ".join(nodes[:4]) + (f" and {len(nodes) - 4} more" if len(nodes) > 4 else "")
+    told = ", ".join(nodes[:4]) + (f" and {len(nodes) - 4} more" if len(nodes) > 4 else "")
+    return told if len(told) <= LONGEST_PLACE else told[: LONGEST_PLACE - 2] + " …"
 
 
 def _lost_since(pods: Sequence[PodSeen]) -> datetime | None:

@@ -101,6 +101,10 @@ def follow(
             level = logging.INFO if error.is_expired else logging.WARNING
             logger.log(level, "watch.ended", extra={"kind": kind.plural, "error": error.message})
             sleep(max(next(pauses), error.retry_after_seconds))
+        except Exception:
+            # A thread that ended for good would be noticed by nobody.
+            logger.exception("watch.failed", extra={"kind": kind.plural})
+            sleep(next(pauses))
 
 
 def _watch_once(

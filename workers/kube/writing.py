@@ -46,10 +46,7 @@ class Writer:
                 raise
         found = self._kube.read(kind, self._place.namespace, name)
         if not self.is_ours(found, name):
-            message = (
-                f"A {kind.name} named {name} exists in {self._place.namespace} and is not ours."
-            )
-            raise LauncherError(message, can_retry=False)
+            raise self._not_ours(kind, name)
         if "deletionTimestamp" in found["metadata"]:
             message = f"The {kind.name} {name} is being deleted; its name is not used again."
             raise LauncherError(message, can_retry=False)
@@ -75,18 +72,15 @@ class Writer:
     def close(self, form: Form, name: str) -> bool:
         """Occupy the name in one form with something that never runs; return whether a workload of ours has it.
 
-        A cluster that refuses such an object of another kind than a Job (no right, or a webhook that wants more
-        of it) would refuse a delayed create of ours as well, or the sweep ends what comes of it.
+        Raises:
+            LauncherError: The cluster refuses it (final), or could not be reached.
         """
         try:
-            self._kube.create(form.kind, self._place.namespace, form.tombstone(name, self._place))
+            self._create(form.kind, form.tombstone(name, self._place))
         except KubeError as error:
             if error.is_taken:
                 return self._mark_closed(form, name)
-            if form.kind == JOB or error.can_retry:
-                raise
-            facts = {"workload": name, "kind": form.kind.name, "error": error.message}
-            logger.info("name.not_closed", extra=facts)
+            raise
         return False
 
     def delete_workload(self, forms: Iterable[Form], name: str, *, is_foreground: bool) -> None:
@@ -142,11 +136,22 @@ class Writer:
 
     def _mark_closed(self, form: Form, name: str) -> bool:
         found = self.find(form.kind, name)
-        if found is None or not self.is_ours(found, name) or names.is_tombstone(found):
+        if found is None or names.is_tombstone(found):
             return False
+        if not self.is_ours(found, name):
+            raise self._not_ours(form.kind, name)
         change = {"metadata": {"labels": {names.FENCE: names.CLOSED}}}
-        self._kube.patch(form.kind, self._place.namespace, name, change)
+        try:
+            self._kube.patch(form.kind, self._place.namespace, name, change)
+        except KubeError as error:
+            if error.is_absent:  # it went meanwhile; the next look has the name closed
+                return False
+            raise
         return True
+
+    def _not_ours(self, kind: Kind, name: str) -> LauncherError:
+        message = f"A {kind.name} named {name} exists in {self._place.namespace} and is not ours."
+        return LauncherError(message, can_retry=False)
 
     def _find_workload(self, form: Form, name: str) -> Json | None:
         """Return the workload; of a kind that we may not read there is none of ours."""

@@ -69,6 +69,11 @@ class Folder:
         """Return the exit record, or {} where there is none."""
         return self.read("exit.json")
 
+    @property
+    def has_unsent_saves(self) -> bool:
+        """Whether checkpoints were saved here of which the control plane has not heard."""
+        return any((self.path / "outbox").glob("*.json"))
+
     def read(self, name: str) -> dict[str, Any]:
         """Return a JSON file of this folder, or {} where there is none that can be used."""
         try:

@@ -4,6 +4,7 @@ Nothing here remembers anything: a workload is found by its name and our labels,
 an answer lost on its way did is found by the next look.
 """
 
+import logging
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any
@@ -26,6 +27,7 @@ from workers.kube.writing import Writer
 from workers.launchers import launcher
 from workers.launchers.base import LauncherError, LaunchSpec, Observation, Presence
 
+logger = logging.getLogger(__name__)
 Json = dict[str, Any]
 
 
@@ -105,16 +107,27 @@ class KubernetesLauncher:
     def fence(self, name: str) -> None:
         """Occupy the name, in every form, with something that never runs: a create still on its way comes too late.
 
-        What runs under the name goes on; it only is marked.
+        What runs under the name goes on; it only is marked. A cluster that refuses such an object of another kind than
+        a Job would refuse a delayed create of ours as well, or the sweep ends what comes of it.
 
         Raises:
-            LauncherError: The cluster could not be reached.
+            LauncherError: The cluster refuses the Job (final), or could not be reached.
         """
         self._recent.forget()
+        refused: LauncherError | None = None
         for form in self._recent.forms():
-            if self._writer.close(form, name):
-                return
+            try:
+                if self._writer.close(form, name):
+                    return
+            except LauncherError as error:
+                if error.can_retry:
+                    raise
+                facts = {"workload": name, "kind": form.kind.name, "error": error.message}
+                logger.info("name.not_closed", extra=facts)
+                refused = error if form.kind == JOB else refused
         self._writer.remove_companions(name)
+        if refused is not None:
+            raise refused
 
     def clean(self, name: str) -> None:
         """Remove all that was made under the name; nothing of it may be needed any more.

@@ -37,6 +37,10 @@ def _look_at_wrapper(folder: Folder, wrapper: processes.Identity, is_fenced: boo
     if is_alive and (others or not record):
         where = f"{socket.gethostname()}, process {wrapper.pid}"
         return _seen(Presence.RUNNING, is_fenced, handle=handle, where=where)
+    if is_alive and folder.has_unsent_saves:
+        # Once the attempt has ended it may register nothing, and what it saved last would be lost.
+        reason = "Its ranks ended; it sends which checkpoints they saved."
+        return _seen(Presence.RUNNING, is_fenced, handle=handle, reason=reason)
     record = record or folder.exit()
     return _seen(
         Presence.EXITED, is_fenced, handle=handle, exit=record or None, num_survivors=len(others)

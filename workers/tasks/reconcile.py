@@ -5,6 +5,7 @@ import time
 
 from celery import shared_task
 from django.conf import settings
+from django.db import close_old_connections
 
 from controlplane.common.queue import wake
 from runs.models import Run
@@ -48,5 +49,6 @@ def _see_to(run_id: int) -> None:
     try:
         reconcile_run(run_id)
     except Exception:
-        # The trouble could not even be recorded; the others still deserve their turn.
+        # The trouble could not even be recorded; the others still deserve their turn, by a connection that works.
         logger.exception("reconcile.not_recorded", extra={"run_id": run_id})
+        close_old_connections()

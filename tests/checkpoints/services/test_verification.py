@@ -166,3 +166,30 @@ def test_what_no_worker_holds_is_found():
         assert claims.left_behind() == [waiting.pk]
     with time_machine.travel(timezone.now() + claims.LEASE * 2):
         assert claims.left_behind() == [waiting.pk, held.pk]
+
+
+def test_one_that_waits_for_a_busy_worker_is_called_ever_less_often(monkeypatch):
+    """A worker may read one checkpoint for hours; calls for the others must not pile up meanwhile."""
+    calls = []
+    monkeypatch.setattr(claims, "wake", lambda name, **ids: calls.append(ids))
+    asked = verification.request(checkpoint=save(make_attempt(), 100))
+    with time_machine.travel(asked.requested_at, tick=False) as clock:
+        for _ in range(4 * 60 * 4):  # four hours of sweeps
+            clock.shift(15)
+            claims.wake_left_behind()
+    assert calls[0] == {"verification_id": asked.pk}
+    assert 5 <= len(calls) <= 12
+    assert claim(asked) is not None
+
+
+def test_a_released_one_is_called_at_once(monkeypatch):
+    calls = []
+    monkeypatch.setattr(claims, "wake", lambda name, **ids: calls.append(ids))
+    asked = verification.request(checkpoint=save(make_attempt(), 100))
+    with time_machine.travel(asked.requested_at, tick=False) as clock:
+        clock.shift(3600)
+        claims.wake_left_behind()
+        claims.release(verification=claim(asked), error="The volume does not answer.")
+        clock.shift(1)
+        claims.wake_left_behind()
+    assert len(calls) == 2

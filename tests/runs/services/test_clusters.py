@@ -1,13 +1,16 @@
 import json
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import yaml
+from django.db import connection, transaction
 
 from controlplane.common.errors import Conflict, Forbidden, Invalid
 from controlplane.common.models import AuditEntry
 from runs.models import Cluster
-from runs.services import clusters
+from runs.services import clusters, runs
 from tests.factories import make_run, make_user
+from tests.waiting import wait_until
 
 pytestmark = pytest.mark.django_db
 KUBECONFIG = {
@@ -60,6 +63,10 @@ def test_registering_again_gives_new_credentials_and_keeps_the_owner(root):
     [
         ({"kubeconfig": "a: [b"}, "kubeconfig", "not YAML"),
         ({"kubeconfig": "a: b"}, "kubeconfig", "names no clusters"),
+        ({"kubeconfig": "clusters: lab"}, "kubeconfig", "`clusters` is not a list"),
+        ({"kubeconfig": "clusters: [{name: lab, cluster: [x]}]"}, "kubeconfig", "`clusters` is"),
+        ({"kubeconfig": "clusters: [{name: a}]\nusers: [u]"}, "kubeconfig", "`users` is not"),
+        ({"kubeconfig": "clusters: [{name: a}]\ncontexts: 7"}, "kubeconfig", "`contexts` is"),
         ({"name": "Not Valid"}, "name", "valid"),
         ({"way": "magic"}, "way", "Choose one of"),
         ({"way": "token"}, "url", "needed"),
@@ -97,6 +104,63 @@ def test_a_cluster_in_use_is_not_removed(root):
     run.save(update_fields=["needs_reconcile"])
     clusters.remove_cluster(user=root, cluster=cluster)
     assert not Cluster.objects.exists()
+
+
+def test_the_namespace_of_a_cluster_in_use_does_not_change(root):
+    """What lives in the old one would be taken for gone, and started again beside itself."""
+    cluster = register(root)
+    run = make_run(launcher=cluster.launcher, needs_reconcile=True)
+    again = {"way": "token", "url": "https://lab.example", "token": "t2"}
+    with pytest.raises(Conflict, match=f"in use by run {run.pk}") as caught:
+        register(root, **again)
+    assert "team" in caught.value.hint
+    cluster.refresh_from_db()
+    assert (cluster.namespace, cluster.way) == ("team", "kubeconfig")
+
+    register(root, **again, namespace="team")
+    cluster.refresh_from_db()
+    assert (cluster.namespace, cluster.way) == ("team", "token")
+
+
+def test_a_run_whose_cluster_was_removed_is_refused_and_not_left_open(root):
+    cluster = register(root)
+    run = make_run(launcher=cluster.launcher)
+    clusters.remove_cluster(user=root, cluster=cluster)
+    with pytest.raises(Conflict, match="Cluster lab is not registered any more"):
+        runs.request_launch(run=run, user=run.created_by)
+    assert not run.attempts.exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_cluster_is_not_removed_under_a_launch_at_the_same_moment(root):
+    cluster = register(root)
+    run = make_run(launcher=cluster.launcher)
+
+    def remove() -> None:
+        try:
+            clusters.remove_cluster(user=root, cluster=cluster)
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(1) as pool:
+        with transaction.atomic():
+            runs.request_launch(run=run, user=run.created_by)
+            removal = pool.submit(remove)
+            wait_until_one_waits()
+        with pytest.raises(Conflict, match=f"in use by run {run.pk}"):
+            removal.result(10)
+    assert Cluster.objects.exists()
+
+
+def wait_until_one_waits() -> None:
+    """Wait until another connection waits for a lock of this one."""
+
+    def waits() -> bool:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT count(*) FROM pg_locks WHERE NOT granted")
+            return bool(cursor.fetchone()[0])
+
+    wait_until(waits, 10, "nobody waits")
 
 
 def test_since_when_a_cluster_does_not_answer_is_kept(root):

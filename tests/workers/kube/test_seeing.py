@@ -189,3 +189,19 @@ def test_a_recorded_kill_of_a_deaf_program_is_gone_only_with_its_pod():
     looks = [seen.observation for seen in replay("killed-deaf")]
     assert looks[-1].is_gone
     assert not any(seen.is_gone for seen in looks[1:-2])
+
+
+def test_a_place_is_told_at_no_more_than_its_record_keeps():
+    """Else it would be news, and written, at every look."""
+    pods = [
+        {
+            "metadata": {"name": f"p-{number}", "uid": str(number)},
+            "spec": {"nodeName": f"gke-research-cluster-a100-highgpu-8g-pool-{number:024d}"},
+            "status": {"phase": "Running"},
+        }
+        for number in range(9)
+    ]
+    job = {"metadata": {"name": "p", "uid": "j"}, "spec": {"completions": 9}, "status": {}}
+    where = look(job, pods, now=NOW).observation.where
+    assert where.startswith("gke-research-cluster")
+    assert len(where) <= 200

@@ -129,3 +129,20 @@ def test_the_case_of_an_expired_watch_treats_what_is_missing_from_the_list_as_go
         item["metadata"]["labels"][names.WORKLOAD] = "w-1"
     assert held.replace(listing) == {"w-0", "w-1"}
     assert held.replace(listing) == set()
+
+
+def test_a_fault_of_ours_ends_no_watch_for_good(kube, job, monkeypatch):
+    """A thread that ended would be noticed by nobody."""
+    listed, faults = kube.list, [ValueError("a bug"), KeyError("uid")]
+
+    def broken(*args, **named):
+        if faults:
+            raise faults.pop()
+        return listed(*args, **named)
+
+    monkeypatch.setattr(kube, "list", broken)
+    with Follower(kube, JOB) as follower:
+        job()
+        follower.wait_for(1)
+    assert follower.told == ["safehold-r1-a2"]
+    assert len(follower.pauses) >= 2

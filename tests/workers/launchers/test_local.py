@@ -236,3 +236,22 @@ def test_only_named_settings_are_passed_on():
     passed = passed_on({"PATH": "/bin", "LC_ALL": "C", "NCCL_DEBUG": "INFO", "DJANGO_KEY": "k"})
 
     assert passed == {"PATH": "/bin", "LC_ALL": "C", "NCCL_DEBUG": "INFO"}
+
+
+def test_saves_that_were_not_told_yet_hold_up_the_end(bench: LocalBench):
+    """After its end an attempt registers nothing: a save told too late would be lost to the run."""
+    saves = (
+        "import os, pathlib; box = pathlib.Path(os.environ['SAFEHOLD_DIR'], 'outbox');"
+        " box.mkdir(); (box / '1-1.json').write_text('{}')"
+    )
+    bench.launcher.start(bench.spec(NAME, saves, ingest_url="http://127.0.0.1:9"))
+    folder = bench.folder(NAME)
+    wait_until(lambda: (folder / "exit.json").exists(), 20)
+
+    seen = bench.launcher.observe(NAME, {})
+    assert (seen.presence, seen.is_gone) == (Presence.RUNNING, False)
+    assert seen.reason == "Its ranks ended; it sends which checkpoints they saved."
+
+    (folder / "outbox" / "1-1.json").unlink()
+    seen = bench.launcher.observe(NAME, {})
+    assert (seen.presence, seen.exit["outcome"]) == (Presence.EXITED, "finished")
