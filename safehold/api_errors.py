@@ -39,7 +39,8 @@ def _sentences(problem: Mapping[str, Any]) -> Iterator[str]:
     if faults := [one for one in _faults(problem) if not _is_told(one, detail)]:
         shown = "; ".join(one.rstrip(".") for one in faults[:_MOST_FAULTS])
         more = f"; and {len(faults) - _MOST_FAULTS} more" if len(faults) > _MOST_FAULTS else ""
-        yield f"{shown}{more}."
+        told = f"{shown}{more}"
+        yield told if told.endswith("?") else f"{told}."
     if hint := problem.get("hint"):
         yield str(hint)
 

@@ -67,7 +67,8 @@ def _read(path: Path) -> dict[str, Any]:
     try:
         document = yaml.safe_load(path.expanduser().read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
-        raise KubeconfigError(f"{path} cannot be read: {error}.") from error
+        why = getattr(error, "strerror", None) or error
+        raise KubeconfigError(f"{path} cannot be read: {why}.") from error
     except yaml.YAMLError as error:
         raise KubeconfigError(f"{path} is not YAML: {str(error).splitlines()[0]}.") from error
     if not isinstance(document, dict):

@@ -107,7 +107,7 @@ def estimate(request: HttpRequest, body: EstimateIn) -> Any:
     try:
         return estimates.of_card(parse_card(body.data), body.stage).to_dict()
     except ConfigInvalid as error:
-        raise refusal(error) from error
+        raise cards.refused(refusal(error).fields) from error
 
 
 @router.get("/{card_id}", response=CardDetailOut, summary="Show a card")

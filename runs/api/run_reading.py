@@ -26,7 +26,9 @@ class LogQuery(Schema):
     """Which log, from where."""
 
     attempt: Id | None = Field(None, description="Number; the newest when left out.")
-    source: str = Field("rank-0", description="rank-0, wrapper …")
+    source: str = Field(
+        "", description="rank-0, wrapper …; rank-0, or the first one, when left out."
+    )
     offset: Whole | None = Field(
         None, ge=0, description="From this byte on; the end of the log when left out."
     )
@@ -67,10 +69,12 @@ def read_logs(request: HttpRequest, run_id: int, query: Query[LogQuery]) -> Any:
     log = log_reading.choose(run, "" if query.attempt is None else str(query.attempt), query.source)
     if query.attempt is not None and (log.attempt is None or log.attempt.number != query.attempt):
         raise _without_attempt(run.pk, query.attempt)
+    if query.source and log.attempt and log.sources and query.source != log.source:
+        raise _without_log(log.attempt.number, query.source, log.sources)
     piece = log_reading.tail(log, offset=query.offset)
     return {
         "attempt": log.attempt.number if log.attempt else None,
-        "source": log.source,
+        "source": log.source if log.sources else query.source or log.source,
         "sources": log.sources,
         "text": piece.text,
         "next": piece.next_offset,
@@ -92,3 +96,9 @@ def _without_attempt(run_id: int, number: int | None) -> NotFound:
         return NotFound(_("Run %(run)s has no attempt.") % {"run": run_id})
     told = _("Run %(run)s has no attempt %(number)s.")
     return NotFound(told % {"run": run_id, "number": number})
+
+
+def _without_log(attempt: int, source: str, sources: list[str]) -> NotFound:
+    told = _("Attempt %(attempt)s has no log %(source)s; it has %(choices)s.")
+    choices = ", ".join(sources)
+    return NotFound(told % {"attempt": attempt, "source": source[:100], "choices": choices})

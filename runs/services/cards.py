@@ -170,9 +170,14 @@ def _checked(
     except ConfigInvalid as error:
         faults |= refusal(error).fields
     if faults:
-        told = _("The card cannot be used: see %(fields)s.") % {"fields": ", ".join(faults)}
-        raise Invalid(told, fields=faults)
+        raise refused(faults)
     return dict(values) | {"name": name, "data": fields.model_dump(mode="json")}
+
+
+def refused(faults: dict[str, list[str]]) -> Invalid:
+    """Return the faults of a card's fields as the failure that pages and API show."""
+    told = _("The card cannot be used: see %(fields)s.") % {"fields": ", ".join(faults)}
+    return Invalid(told, fields=faults)
 
 
 def _faults_of_base(

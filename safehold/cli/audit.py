@@ -7,12 +7,13 @@ from typing import Annotated, Any
 
 import typer
 
-from safehold.api_client import ApiClient
+from safehold.api_client import ApiClient, ApiError
 from safehold.cli.output import AsJson, call, lines, show, table
 from safehold.cli.paging import Cursor, Limit, call_page
 from safehold.cli.writing import print_written, write_whole
 
 app = typer.Typer(no_args_is_help=False)
+_NOT_FOUND = 404
 Project = Annotated[
     str | None, typer.Option(help="Short name of a project; else all that you may read.")
 ]
@@ -61,7 +62,16 @@ def verify(
     as_json: AsJson = False,
 ) -> None:
     """Have every digest computed anew; exit 1 where history was changed."""
-    call(as_json, lambda client: client.post("audit/verify", {"head": head}), _print_check)
+    call(as_json, lambda client: _verified(client, head), _print_check)
+
+
+def _verified(client: ApiClient, head: str) -> dict[str, Any]:
+    try:
+        return client.post("audit/verify", {"head": head})
+    except ApiError as error:
+        if not head or error.status != _NOT_FOUND or not error.problem:
+            raise
+        return {"verdict": "fail", "num_faults": 1, "faults": [], "message": str(error)}
 
 
 def _filters(
@@ -93,6 +103,7 @@ def _word(value: object) -> str:
 
 
 def _print_check(check: dict[str, Any]) -> None:
+    lines(*filter(None, [check.get("message")]))
     lines(*(f"✗ entry {entry}: {words}" for entry, words in check["faults"]))
     if not check["num_faults"]:
         lines(f"{check['num_entries']} entries hold together.", f"head {check['head']}")

@@ -70,7 +70,13 @@ def _compared(
     client: ApiClient, runs: list[int], names: list[str] | None, step: int | None
 ) -> dict[str, Any]:
     chosen = names or _usual_names(client, runs[0])
-    return client.get("comparison", run=runs, names=chosen or None, step=step, x="step", points=10)
+    answer = client.get(
+        "comparison", run=runs, names=chosen or None, step=step, x="step", points=10
+    )
+    # The service leaves out what the caller may not see; here each one was named.
+    if missing := sorted(set(runs) - {run["id"] for run in answer["runs"]}):
+        raise CannotRun(f"There is no run {missing[0]}, or you are no member of its project.")
+    return answer
 
 
 def _usual_names(client: ApiClient, run: int) -> list[str]:

@@ -24,7 +24,9 @@ def logs(
     attempt: Annotated[
         int | None, typer.Option(help="Number of the attempt; the newest when left out.")
     ] = None,
-    source: Annotated[str, typer.Option(help="rank-0, wrapper …")] = "rank-0",
+    source: Annotated[
+        str | None, typer.Option(help="rank-0, wrapper …; rank-0, or the first one, when left out.")
+    ] = None,
     offset: Annotated[
         int | None, typer.Option(min=0, help="From this byte on; else the end.")
     ] = None,

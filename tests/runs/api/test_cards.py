@@ -82,6 +82,7 @@ def test_sums_are_reckoned_without_keeping_anything(operator: Api, viewer: Api) 
     wrong = viewer.post("cards/estimate", {"data": {"compute": {"mfu": 40}}})
     assert wrong.status_code == 422
     assert wrong.json()["errors"][0]["field"] == "compute.mfu"
+    assert wrong.json()["detail"].startswith("The card cannot be used: see compute.mfu.")
 
 
 def test_a_card_is_exported_as_json_and_as_markdown(operator: Api) -> None:

@@ -14,10 +14,10 @@ from safehold.api_client import ApiClient
 from safehold.cli.main import run as run_command
 from safehold.config import parse, to_toml
 from safehold.wire import Column
-from tests.runs.corpus import documents_on
 from tests.factories import make_attempt, make_run
 from tests.runs.api.bridging import client_of
 from tests.runs.api.callers import Api
+from tests.runs.corpus import documents_on
 from tests.runs.ingest.posting import make_batch
 
 Command = Callable[..., tuple[int, str]]
@@ -79,6 +79,16 @@ def test_runs_are_compared(safehold: Command, project: Project, run: Run) -> Non
     assert code == 0
     assert "first → second" in said
     assert "train/loss" in said
+
+
+def test_a_run_that_is_not_there_is_not_left_out_of_a_comparison(
+    safehold: Command, run: Run
+) -> None:
+    code, said = safehold("run", "compare", run.pk, 987654)
+    assert (code, said) == (
+        2,
+        "safehold: There is no run 987654, or you are no member of its project.\n",
+    )
 
 
 def test_a_comparison_shows_four_digits(safehold: Command, project: Project, run: Run) -> None:
@@ -210,3 +220,9 @@ def test_a_config_is_stored_as_it_was_written_and_a_second_one_is_told_of(
     assert (code, f"Config {first.pk} has the same document." in said) == (0, True)
     safehold("run", "create", path)
     assert config_texts.written_of(Run.objects.get().config).startswith("# Why so.")
+
+
+def test_a_trail_without_the_entry_that_was_noted_gives_1(safehold: Command, run: Run) -> None:
+    code, said = safehold("audit", "verify", "--head", "0" * 64, "--json")
+    assert (code, '{"verdict": "fail"' in said) == (1, True)
+    assert "this is not the trail" in safehold("audit", "verify", "--head", "0" * 64)[1]

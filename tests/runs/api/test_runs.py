@@ -6,6 +6,7 @@ import pytest
 
 from controlplane.common.models import Project
 from runs.models import Run
+from runs.services import logs
 from safehold.cli import run_acts
 from tests.factories import make_attempt, make_run
 from tests.runs.api.callers import Api
@@ -112,6 +113,17 @@ def test_metrics_are_listed_and_read(operator: Api, run_id: int) -> None:
     refused = operator.get(f"runs/{run_id}/metrics", names=["a"], points=1)
     assert refused.status_code == 422
     assert refused.json()["errors"][0]["field"] == "points"
+
+
+def test_a_log_that_there_is_not_is_no_other_log(operator: Api, project: Project) -> None:
+    attempt = make_attempt(run=make_run(project=project))
+    path = f"runs/{attempt.run_id}/logs"
+    assert operator.get(path, source="wrapper").json()["text"] == ""
+    logs.append_log(attempt=attempt, source="wrapper", offset=0, data=b"cannot start\n")
+    assert operator.get(path).json()["text"] == "cannot start\n"
+    refused = operator.get(path, source="rank-3")
+    assert refused.status_code == 404
+    assert "it has wrapper" in refused.json()["detail"]
 
 
 def test_logs_of_no_attempt_are_empty(operator: Api, run_id: int) -> None:
