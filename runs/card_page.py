@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from controlplane.common.access import role_of
-from controlplane.common.models import Role, User
+from controlplane.common.access import may
+from controlplane.common.models import User
 from runs import mixes, results, run_table
 from runs.models import Card, Cluster, Run
 
@@ -12,11 +12,10 @@ _RUNS, _CHANGES, _OTHERS = 20, 200, 20
 
 def around(user: User, card: Card) -> dict[str, Any]:
     """Return what the page shows below the form, and whether this person may change the card."""
-    role = role_of(user, card.project_id)
     newest = run_table.with_names(Run.objects.filter(card=card)).order_by("-pk")[:_RUNS]
     return {
         "card": card,
-        "can_change": role is not None and role >= Role.OPERATOR,
+        "can_change": may(user, card.project_id, "card.update"),
         "results": results.results_of(card, newest),
         "changes": card.changes.select_related("user")[:_CHANGES],
         "configs": card.configs.all()[:_OTHERS],

@@ -28,6 +28,21 @@ class Row:
     quantity: Quantity
     own: RulebookValue | None
 
+    @property
+    def version(self) -> str:
+        """Of the project's own bounds, for a change that is written over them."""
+        return rulebook.version_of(self.own)
+
+    @property
+    def low_text(self) -> str:
+        """The lower bound as it stands in its field; empty: none."""
+        return _text(self.rule.low)
+
+    @property
+    def high_text(self) -> str:
+        """The upper bound as it stands in its field; empty: none."""
+        return _text(self.rule.high)
+
 
 def rows(project_id: int) -> list[Row]:
     """Return every rule of a project, by family."""
@@ -51,6 +66,14 @@ def by_family(project_id: int) -> list[tuple[Family, list[Row]]]:
     groups = groupby(_rows(project_id), key=lambda one: one.family.name)
     found = [list(group) for _name, group in groups]
     return [(group[0].family, group) for group in found]
+
+
+def _text(bound: float | None) -> str:
+    """Return every digit: what is sent back unchanged stays what it was."""
+    if bound is None:
+        return ""
+    short = f"{bound:g}"
+    return short if float(short) == bound else repr(bound)
 
 
 def _rows(project_id: int) -> Iterator[Row]:

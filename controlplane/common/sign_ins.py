@@ -34,6 +34,8 @@ def _begin(sender: object, request: HttpRequest, user: User, **kwargs: Any) -> N
     """Note a new sign-in of a browser."""
     now = time.time()
     request.session[BEGAN_AT] = request.session[SEEN_AT] = now
+    if request.session.session_key is None:  # of whoever was signed in here before nothing is left
+        request.session.save()
     SignIn.objects.filter(user=user, seen_at__lt=timezone.now() - _longest()).delete()
     SignIn.objects.update_or_create(
         session_key=request.session.session_key,

@@ -82,7 +82,8 @@ def set_bounds(request: HttpRequest, response: HttpResponse, rule_id: str, body:
 def reset_bounds(request: HttpRequest, rule_id: str, project: str | None = None) -> Any:
     """Drop a project's own bounds; without any nothing changes."""
     user = caller(request)
-    rulebook.reset_value(user=user, project=project_for(user, project), rule_id=rule_id)
+    found, seen = project_for(user, project), seen_version(request)
+    rulebook.reset_value(user=user, project=found, rule_id=rule_id, seen=seen)
     return Status(204, None)
 
 

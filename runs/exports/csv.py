@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from runs.metricstore.whole import Block
 
+_FORMULA = ("=", "+", "-", "@")
 COLUMNS = ("name", "attempt", "rank", "step", "tokens", "time_ms", "value", "superseded")
 
 
@@ -36,6 +37,9 @@ def _number(value: float) -> str:
 
 
 def _quoted(name: str) -> str:
+    """Return a name as a cell; one that a spreadsheet would compute begins with an apostrophe."""
+    if name.startswith(_FORMULA):
+        name = f"'{name}"
     if any(mark in name for mark in ',"\r\n'):
         return '"' + name.replace('"', '""') + '"'
     return name

@@ -54,14 +54,7 @@ def set_value(
     except ValueError as error:
         raise Invalid(str(error), fields={"low": [str(error)]}) from error
     before = _held(project, rule_id)
-    if before is not None:
-        versions.require_unchanged(seen, _set(before), before, "rulebook.set")
-    elif seen and seen != version_of(None):
-        raise ChangedMeanwhile(
-            _("The project's own bounds of %(rule)s were taken back after you read them.")
-            % {"rule": rule_id},
-            extra={"version": version_of(None), "changes": [{"field": "is_own", "now": False}]},
-        )
+    _require_unchanged(rule_id, before, seen)
     values = {"low": low, "high": high, "reason": reason.strip(), "set_by": user}
     kept, _is_new = RulebookValue.objects.update_or_create(
         project=project, rule=rule_id, defaults=values
@@ -73,13 +66,18 @@ def set_value(
 
 
 @transaction.atomic
-def reset_value(*, user: User, project: Project, rule_id: str) -> None:
-    """Go back to the bounds as they are written; where none were set nothing changes."""
+def reset_value(*, user: User, project: Project, rule_id: str, seen: str = "") -> None:
+    """Go back to the bounds as they are written; where none were set nothing changes.
+
+    Raises:
+        ChangedMeanwhile: The project's own bounds have not the version that was read.
+    """
     access.require(user, project.pk, "rulebook.reset")
     rule = rule_of(rule_id)
-    kept = RulebookValue.objects.filter(project=project, rule=rule_id).first()
+    kept = _held(project, rule_id)
     if kept is None:
         return
+    _require_unchanged(rule_id, kept, seen)
     data = {"rule": rule_id, "old": [kept.low, kept.high], "new": [rule.low, rule.high]}
     audit.record(actor=user, action="rulebook.reset", object=kept, project_id=project.pk, data=data)
     kept.delete()
@@ -92,6 +90,17 @@ def version_of(own: RulebookValue | None) -> str:
 
 def _set(own: RulebookValue) -> dict[str, object]:
     return {"low": own.low, "high": own.high, "reason": own.reason}
+
+
+def _require_unchanged(rule_id: str, own: RulebookValue | None, seen: str) -> None:
+    if own is not None:
+        versions.require_unchanged(seen, _set(own), own, "rulebook.set")
+    elif seen and seen != version_of(None):
+        raise ChangedMeanwhile(
+            _("The project's own bounds of %(rule)s were taken back after you read them.")
+            % {"rule": rule_id},
+            extra={"version": version_of(None), "changes": [{"field": "is_own", "now": False}]},
+        )
 
 
 def _held(project: Project, rule_id: str) -> RulebookValue | None:

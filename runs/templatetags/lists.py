@@ -1,6 +1,7 @@
 """Values handed to scripts through data- attributes."""
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 from django import template
@@ -26,6 +27,12 @@ def pretty(value: Any) -> str:
 def get(mapping: Any, key: Any) -> Any:
     """Return `mapping[key]`, or nothing."""
     return mapping.get(key) if mapping else None
+
+
+@register.filter
+def pairs(mapping: Any) -> list[tuple[Any, Any]]:
+    """Return the names and values of what others wrote: of `mapping.items` a template takes the entry `items`, if there is one."""
+    return list(mapping.items()) if isinstance(mapping, Mapping) else []
 
 
 _SECTIONS: dict[str, str | Promise] = {

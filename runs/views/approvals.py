@@ -17,27 +17,27 @@ from runs.models import Approval, Config
 from runs.services import approvals, changes, configs
 
 
-def _freeze(user: User, config: Config, text: str) -> None:
+def _freeze(user: User, config: Config, text: str, shown: str) -> None:
     configs.freeze(user=user, config=config)
 
 
-def _request(user: User, config: Config, text: str) -> None:
+def _request(user: User, config: Config, text: str, shown: str) -> None:
     approvals.request_approval(user=user, config=config, note=text)
 
 
-def _approve(user: User, config: Config, text: str) -> None:
-    approvals.approve(user=user, approval=_standing(config), reason=text)
+def _approve(user: User, config: Config, text: str, shown: str) -> None:
+    approvals.approve(user=user, approval=_standing(config, shown), reason=text)
 
 
-def _reject(user: User, config: Config, text: str) -> None:
-    approvals.reject(user=user, approval=_standing(config), reason=text)
+def _reject(user: User, config: Config, text: str, shown: str) -> None:
+    approvals.reject(user=user, approval=_standing(config, shown), reason=text)
 
 
-def _withdraw(user: User, config: Config, text: str) -> None:
-    approvals.withdraw(user=user, approval=_standing(config), reason=text)
+def _withdraw(user: User, config: Config, text: str, shown: str) -> None:
+    approvals.withdraw(user=user, approval=_standing(config, shown), reason=text)
 
 
-_ACTS: dict[str, Callable[[User, Config, str], None]] = {
+_ACTS: dict[str, Callable[[User, Config, str, str], None]] = {
     "freeze": _freeze, "request-approval": _request, "approve": _approve, "reject": _reject,
     "withdraw": _withdraw,
 }  # fmt: skip
@@ -50,7 +50,7 @@ def act(request: HttpRequest, config_id: int, act: str) -> HttpResponse:
     config = access.config_for(caller(request), config_id)
     text = request.POST.get("reason", "").replace("\x00", "")[:2000]
     try:
-        _ACTS[act](caller(request), config, text)
+        _ACTS[act](caller(request), config, text, request.POST.get("approval", ""))
     except SafeholdError as error:
         messages.error(request, " ".join(filter(None, [error.message, error.hint])))
     else:
@@ -67,11 +67,15 @@ def give_reason(request: HttpRequest, run_id: int) -> HttpResponse:
     return redirect("runs:run_proof", run.pk)
 
 
-def _standing(config: Config) -> Approval:
+def _standing(config: Config, shown: str) -> Approval:
+    """Return the request that stands, where it is the one that the page showed."""
     found = approvals.standing_of(config)
     if found is None:
         told = _("Nobody asked for the approval of config %(id)s.")
         raise Conflict(told % {"id": config.pk})
+    if shown and shown != str(found.pk):
+        told = _("Approval of config %(id)s was asked for anew since you opened the page.")
+        raise Conflict(told % {"id": config.pk}, hint=_("Look at what stands there now."))
     return found
 
 

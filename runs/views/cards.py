@@ -8,7 +8,7 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from controlplane.common.access import require
+from controlplane.common.access import may, require
 from controlplane.common.api import caller
 from controlplane.common.errors import Invalid
 from controlplane.common.versions import ChangedMeanwhile
@@ -16,7 +16,7 @@ from runs import access, card_page, estimates, listings
 from runs.forms.cards import STAGES, TypedCard, sections_of, starting_data
 from runs.models import Card
 from runs.services import cards
-from runs.views.projects import current_project, project_of_page
+from runs.views.projects import current_project, project_of_form, project_of_page
 from safehold.planning import read_card
 from safehold.planning.stages import STAGES as KNOWN_STAGES
 
@@ -33,13 +33,16 @@ def card_list(request: HttpRequest) -> HttpResponse:
     page = listings.page_of(
         found.select_related("owner", "parent"), cursor=request.GET.get("cursor", "")
     )
-    context = {"page": page, "text": text, "stages": dict(STAGES), "stage": stage}
+    context = {
+        "page": page, "text": text, "stages": dict(STAGES), "stage": stage,
+        "can_change": may(caller(request), project.pk, "card.create"),
+    }  # fmt: skip
     return render(request, "runs/card_list.html", context)
 
 
 @require_http_methods(["GET", "POST"])
 def new_card(request: HttpRequest) -> HttpResponse:
-    project = current_project(request)
+    project = project_of_form(request)
     if project is None:
         return render(request, "runs/no_project.html")
     require(caller(request), project.pk, "card.create")

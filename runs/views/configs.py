@@ -29,9 +29,11 @@ from runs.services import (
     rule_facts,
 )
 from runs.services import manifests as previews
-from runs.views.projects import current_project
+from runs.views.projects import current_project, project_of_link, project_of_page
 from safehold import config as run_config
 from safehold.config.reading import LARGEST_BYTES
+
+_MOST_CARDS = 200
 
 
 @require_GET
@@ -55,19 +57,20 @@ def config_list(request: HttpRequest) -> HttpResponse:
     context = {
         "page": page, "text": text, "kind": kind, "approval": approval, "kinds": Config.Kind.choices,
         "states": Approval.State.choices, "is_filtered": bool(text or kind or approval),
+        "can_change": may(caller(request), project.pk, "config.create"),
     }  # fmt: skip
     return render(request, "runs/config_list.html", context)
 
 
 @require_http_methods(["GET", "POST"])
 def new_config(request: HttpRequest) -> HttpResponse:
-    project = current_project(request)
+    project = project_of_link(request, "parent", "card")
     if project is None:
         return render(request, "runs/no_project.html")
     require(caller(request), project.pk, "config.create")
     parent = _chosen(Config, project, request, "parent")
     card = _chosen(Card, project, request, "card") or (parent.card if parent else None)
-    around = {"parent": parent, "card": card, "cards": Card.objects.filter(project=project)[:200]}
+    around = {"parent": parent, "card": card, "cards": _cards(project, card)}
     judge = _judge(project, parent)
     if request.method == "GET":
         stage = request.GET.get("stage", "")
@@ -104,7 +107,7 @@ def new_config(request: HttpRequest) -> HttpResponse:
 @require_POST
 def check(request: HttpRequest) -> HttpResponse:
     """Bring the other side into step while one is typed, and say beside each field what is wrong."""
-    project = current_project(request)
+    project = project_of_page(request)
     judge = _judge(project, _chosen(Config, project, request, "parent")) if project else None
     typed = TypedConfig(request.POST.dict(), judge)
     return render(request, "runs/_config_check.html", _sides(typed) | {"is_update": True})
@@ -169,12 +172,13 @@ def manifests(request: HttpRequest, config_id: int) -> HttpResponse:
 def config_download(request: HttpRequest, config_id: int) -> HttpResponse:
     config = access.config_for(caller(request), config_id)
     written = config_texts.written_of(config) if "written" in request.GET else ""
+    form = config_texts.form_of(written) if written else "toml"
     answer = HttpResponse(
         written or run_config.to_toml(config.document),
-        content_type="application/toml; charset=utf-8",
+        content_type=f"application/{form}; charset=utf-8",
     )
     answer["Content-Disposition"] = (
-        f'attachment; filename="config-{config.pk}-{config.short_hash}.toml"'
+        f'attachment; filename="config-{config.pk}-{config.short_hash}.{form}"'
     )
     return answer
 
@@ -205,9 +209,7 @@ def _approval_context(user: User, config: Config) -> dict[str, Any]:
 def _kept(made: Config) -> str:
     """Say that a config was kept, and which one has the same document already."""
     told = _("Config %(name)s was kept.") % {"name": made.name}
-    others = Config.objects.filter(project=made.project_id, hash=made.hash).exclude(pk=made.pk)
-    same = others.order_by("pk").values_list("pk", flat=True).first()
-    if same is None:
+    if (same := made.same_as()) is None:
         return told
     return " ".join([told, _("The same document as config #%(id)s.") % {"id": same}])
 
@@ -243,6 +245,12 @@ def _named(request: HttpRequest, config: Config, asked: str) -> Config:
     return found or config
 
 
+def _cards(project: Project, chosen: Card | None) -> list[Card]:
+    """Return the cards to choose from: the newest ones, and the one that is chosen however old it is."""
+    newest = list(Card.objects.filter(project=project)[:_MOST_CARDS])
+    return newest if chosen is None or chosen in newest else [chosen, *newest]
+
+
 def _judge(project: Project, parent: Config | None) -> Judge:
     return lambda typed: rule_facts.judge_typed(config=typed, project_id=project.pk, parent=parent)
 
@@ -250,5 +258,7 @@ def _judge(project: Project, parent: Config | None) -> Judge:
 def _chosen(model: type[Any], project: Project, request: HttpRequest, name: str) -> Any:
     asked = (request.POST if request.method == "POST" else request.GET).get(name, "")
     return (
-        model.objects.filter(project=project, pk=int(asked)).first() if asked.isdecimal() else None
+        model.objects.filter(project=project, pk=int(asked)).first()
+        if asked.isdecimal() and len(asked) < 19
+        else None
     )

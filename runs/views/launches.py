@@ -16,13 +16,15 @@ from runs import reports
 from runs.forms.launches import LaunchForm, launchers
 from runs.models import Config, PreflightReport, Run
 from runs.services import approvals, base_lines, changes, launch_bases, preflight, runs
-from runs.views.projects import current_project
+from runs.views.projects import project_of_link
 from safehold.planning.stages import defaults_of
+
+_MOST_CONFIGS = 200
 
 
 @require_http_methods(["GET", "POST"])
 def new_run(request: HttpRequest) -> HttpResponse:
-    project = current_project(request)
+    project = project_of_link(request, "config")
     if project is None:
         return render(request, "runs/no_project.html")
     require(caller(request), project.pk, "run.create")
@@ -85,8 +87,8 @@ def _page(
     blocked: PreflightReport | None = None,
     status: int = 200,
 ) -> HttpResponse:
-    choices = list(Config.objects.filter(project=project).select_related("card", "parent")[:200])
     asked = str(form["config"].value() or "")
+    choices = _choices(project, asked)
     chosen = next((one for one in choices if str(one.pk) == asked), choices[0] if choices else None)
     context = {
         "form": form, "configs": choices, "chosen": chosen, "launchers": launchers(chosen),
@@ -96,6 +98,15 @@ def _page(
         **(_base_context(form, chosen) if chosen else {}),
     }  # fmt: skip
     return render(request, "runs/launch_form.html", context, status=status)
+
+
+def _choices(project: Project, asked: str) -> list[Config]:
+    """Return the configs to choose from: the newest ones, and the one that is asked for however old it is."""
+    found = Config.objects.filter(project=project).select_related("card", "parent")
+    newest = list(found[:_MOST_CONFIGS])
+    if any(str(one.pk) == asked for one in newest) or not asked.isdecimal() or len(asked) > 18:
+        return newest
+    return [*found.filter(pk=int(asked)), *newest]
 
 
 def _base_context(form: LaunchForm, chosen: Config) -> dict[str, Any]:

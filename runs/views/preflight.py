@@ -4,6 +4,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
+from controlplane.common.access import may
 from controlplane.common.api import caller
 from runs import access, listings, reports
 from runs.models import PreflightReport
@@ -26,7 +27,9 @@ def report_list(request: HttpRequest) -> HttpResponse:
 @require_GET
 def report_page(request: HttpRequest, report_id: int) -> HttpResponse:
     report = access.report_for(caller(request), report_id)
-    return render(request, "runs/preflight_report.html", reports.context(report))
+    can_change = may(caller(request), report.config.project_id, "preflight.request")
+    context = reports.context(report) | {"can_change": can_change}
+    return render(request, "runs/preflight_report.html", context)
 
 
 @require_GET

@@ -1,30 +1,45 @@
 """The project that a person works in: kept in the session, chosen at the top of every page."""
 
+from collections.abc import Callable
+from typing import Any
+
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect
+from django.shortcuts import redirect
 from django.views.decorators.http import require_POST
 
-from controlplane.common import access
 from controlplane.common.api import caller
-from controlplane.common.context import current_project
+from controlplane.common.context import (
+    choose,
+    current_project,
+    project_named,
+    project_of_form,
+    project_of_page,
+)
 from controlplane.common.models import Project
+from runs import access
 
-__all__ = ["current_project", "project_of_page", "switch_project"]
+__all__ = ["current_project", "project_of_form", "project_of_link", "project_of_page", "switch_project"]  # fmt: skip
+_NAMED: dict[str, Callable[..., Any]] = {
+    "config": access.config_for, "parent": access.config_for, "card": access.card_for,
+}  # fmt: skip
 
 
 @require_POST
 def switch_project(request: HttpRequest) -> HttpResponse:
-    project = _named(request, request.POST.get("project", ""))
-    request.session["project_id"] = project.pk
+    choose(request, project_named(request, request.POST.get("project", "")))
     return redirect("runs:run_list")
 
 
-def project_of_page(request: HttpRequest) -> Project | None:
-    """Return the project of the object that a part of its page names, which need not be the one chosen."""
-    named = (request.POST if request.method == "POST" else request.GET).get("project", "")
-    return _named(request, named) if named else current_project(request)
+def project_of_link(request: HttpRequest, *names: str) -> Project | None:
+    """Return the project of what the address names, as `?config=7`, and choose it: pages of every project link here.
 
-
-def _named(request: HttpRequest, text: str) -> Project:
-    number = int(text) if text.isdecimal() and len(text) < 19 else 0
-    return get_object_or_404(access.projects_of(caller(request)), pk=number)
+    Raises:
+        NotFound: There is no such object, or the person is no member of its project.
+    """
+    for name in names if request.method == "GET" else ():
+        number = request.GET.get(name, "")
+        if number.isdecimal() and len(number) < 19:
+            project: Project = _NAMED[name](caller(request), int(number)).project
+            choose(request, project)
+            return project
+    return project_of_form(request)

@@ -22,6 +22,7 @@ def run_list(request: HttpRequest) -> HttpResponse:
     rows, next_cursor = run_table.table(project=project, filters=filters)
     groups, tags = run_table.groups_and_tags(project)
     rights = _rights(request, project)
+    views = list(saved_views.views_of(caller(request), project.pk))
     context = {
         "project": project,
         "filters": filters,
@@ -32,7 +33,8 @@ def run_list(request: HttpRequest) -> HttpResponse:
         "shelves": SHELVES,
         "groups": groups,
         "tags": tags,
-        "views": saved_views.views_of(caller(request), project.pk),
+        "views": views,
+        "view_versions": saved_views.versions_of(caller(request), views),
         "rights": rights,
         "to_approve": rights["approver"] and open_approvals.count_for(caller(request), project),
         "is_filtered": filters.is_narrowed,

@@ -14,7 +14,7 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_GET
 from django.views.decorators.vary import vary_on_headers
 
-from controlplane.common.access import role_of
+from controlplane.common.access import may, role_of
 from controlplane.common.api import caller
 from controlplane.common.models import Role
 from runs import access, acts, dashboard, reports, run_forecast, run_proof, run_table
@@ -93,7 +93,8 @@ def proof(request: HttpRequest, run_id: int) -> HttpResponse:
     run = access.run_for(caller(request), run_id)
     newest = run.attempts.select_related("sight").order_by("-number").first()
     report = run.config.preflight_reports.order_by("-pk").first()
-    context = {"attempt": newest, "report": report, "config": run.config}
+    may_act = may(caller(request), run.project_id, "preflight.request")
+    context = {"attempt": newest, "report": report, "config": run.config, "may_act": may_act}
     context |= run_proof.context(run, newest)
     return page(request, run, "proof", context | run_forecast.context(run))
 

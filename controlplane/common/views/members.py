@@ -12,6 +12,7 @@ from controlplane.common.errors import Conflict, Invalid
 from controlplane.common.forms.settings import MemberForm, RoleForm
 from controlplane.common.models import Project, Role
 from controlplane.common.services import members
+from controlplane.common.versions import ChangedMeanwhile
 from controlplane.common.views.places import project_of
 
 PAGE_SIZE = 100
@@ -46,8 +47,9 @@ def change_role(request: HttpRequest, username: str) -> HttpResponse:
                 project=project,
                 username=username,
                 role=form.cleaned_data["role"],
+                seen=request.POST.get("version", ""),
             )
-        except Conflict as error:
+        except (Conflict, ChangedMeanwhile) as error:
             messages.error(request, f"{error.message} {error.hint}".strip())
         else:
             told = _("%(name)s is now %(role)s.")
@@ -78,7 +80,7 @@ def _page(
     found = project.memberships.select_related("user").order_by("user__username")
     rows = list(found.filter(user__username__gt=behind)[: PAGE_SIZE + 1])
     context = {
-        "section": "members", "project": project, "form": form, "members": rows[:PAGE_SIZE], "roles": Role.choices,
+        "section": "members", "project": project, "form": form, "members": [(row, members.version_of(row)) for row in rows[:PAGE_SIZE]], "roles": Role.choices,
         "next_cursor": rows[PAGE_SIZE - 1].user.username if len(rows) > PAGE_SIZE else "",
         "may_change": access.may(user, project.pk, "member.change"),
         "may_make_accounts": access.may(user, None, "person.create"),

@@ -12,6 +12,7 @@ from controlplane.common.context import current_project
 from controlplane.common.errors import Conflict, Invalid
 from controlplane.common.forms.settings import NewProjectForm, ProjectForm
 from controlplane.common.services import projects
+from controlplane.common.versions import ChangedMeanwhile
 from controlplane.common.views.places import project_of
 
 
@@ -28,8 +29,10 @@ def project(request: HttpRequest) -> HttpResponse:
         access.require(user, chosen.pk, "project.rename")
         if form.is_valid():
             try:
-                projects.rename_project(user=user, project=chosen, name=form.cleaned_data["name"])
-            except Invalid as error:
+                projects.rename_project(
+                    user=user, project=chosen, name=form.cleaned_data["name"], seen=request.POST.get("version", ""),
+                )  # fmt: skip
+            except (Invalid, ChangedMeanwhile) as error:
                 form.refuse(error)
             else:
                 messages.success(
@@ -39,6 +42,7 @@ def project(request: HttpRequest) -> HttpResponse:
     context = {
         "section": "project", "project": chosen, "form": form, "role": access.role_of(user, chosen.pk),
         "may_change": access.may(user, chosen.pk, "project.rename"), "num_members": chosen.memberships.count(),
+        "version": projects.version_of(chosen),
     }  # fmt: skip
     return render(request, "settings/project.html", context, status=422 if form.errors else 200)
 

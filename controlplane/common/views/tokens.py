@@ -59,7 +59,7 @@ def _page(
     context = {
         "section": "tokens", "form": form, "tokens": rows[:PAGE_SIZE], "made": made, "secret": secret,
         "scopes": Scope.choices, "chosen": form["scopes"].value() or [], "expiries": EXPIRIES,
-        "days": int(form["days"].value() or 0),
+        "days": str(form["days"].value() or 0),
         "next_cursor": str(rows[PAGE_SIZE - 1].pk) if len(rows) > PAGE_SIZE else "",
     }  # fmt: skip
     response = render(request, "settings/tokens.html", context, status=status)

@@ -176,3 +176,18 @@ def test_a_document_that_is_not_read_any_more_stays_as_its_report_judged_it(
     )  # fmt: skip
     monkeypatch.setattr("runs.services.rule_facts.read", lambda config: None)
     assert [one["code"] for one in approval_gate.judge(config).blocking] == ["CONF-5.warmup"]
+
+
+def test_what_is_approved_is_the_request_that_the_page_showed(
+    people: People, config: Config, press: Callable[..., str], approver: Client
+) -> None:
+    press(people.operator, "freeze")
+    press(people.operator, "request-approval")
+    shown = Approval.objects.get(config=config).pk
+    assert f'name="approval" value="{shown}"' in approver.get(f"/configs/{config.pk}/").content.decode()
+    press(people.operator, "withdraw", "Another base.")
+    press(people.operator, "request-approval")
+    path = f"/configs/{config.pk}/approve/act/"
+    page = approver.post(path, {"approval": shown}, follow=True).content.decode()
+    assert "was asked for anew since you opened the page" in page
+    assert Approval.objects.filter(state="approved").count() == 0

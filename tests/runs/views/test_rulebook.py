@@ -53,6 +53,7 @@ def test_bounds_that_cannot_be_are_refused(
         f"/settings/rulebook/{RULE}/", BOUNDS | changes, follow=True
     ).content.decode()
     assert words in page
+    assert 'value="0.3"' in page
     assert not RulebookValue.objects.exists()
 
 
@@ -69,3 +70,28 @@ def test_what_is_no_number_never_becomes_a_bound(
     page = approver.post(f"/settings/rulebook/{RULE}/", BOUNDS | {"high": text}, follow=True)
     assert "is no number" in page.content.decode()
     assert not RulebookValue.objects.exists()
+
+
+def test_what_somebody_set_meanwhile_is_not_written_over_unseen(approver: Client) -> None:
+    def version() -> str:
+        page = approver.get("/settings/rulebook/")
+        rows = [row for _family, rows in page.context["families"] for row in rows]
+        return next(row.version for row in rows if row.rule.id == RULE)
+
+    before = version()
+    approver.post(f"/settings/rulebook/{RULE}/", BOUNDS | {"version": before})
+    typed = BOUNDS | {"high": "0.4", "version": before}
+    page = approver.post(f"/settings/rulebook/{RULE}/", typed)
+    assert page.status_code == 422
+    assert 'value="0.4"' in page.content.decode()
+    assert "What you typed stands below" in page.content.decode()
+    refused = approver.post(f"/settings/rulebook/{RULE}/", {"reset": "1", "version": before})
+    assert (refused.status_code, RulebookValue.objects.get().high) == (422, 0.3)
+    approver.post(f"/settings/rulebook/{RULE}/", typed | {"version": page.context["refused"]["version"]})
+    assert RulebookValue.objects.get().high == 0.4
+
+
+def test_a_bound_sent_back_unchanged_stays_what_it_was(approver: Client) -> None:
+    approver.post(f"/settings/rulebook/{RULE}/", BOUNDS | {"high": "1234567.25"})
+    page = approver.get("/settings/rulebook/").content.decode()
+    assert 'name="high" inputmode="decimal" value="1234567.25"' in page
