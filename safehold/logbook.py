@@ -112,8 +112,7 @@ class Logbook:
         """Keep sample outputs: texts, or maps such as `{"prompt": ..., "output": ...}`."""
         at = self.step if step is None else self._whole(step, "step")
         if at is not None:
-            is_many = isinstance(samples, Sequence) and not isinstance(samples, str)
-            data = {"name": name, "items": list(samples) if is_many else [samples]}
+            data = {"name": name, "items": _items_of(samples)}
             self._recorder.event("samples", data, at, self.tokens)
 
     def event(self, kind: wire.EventKind, data: dict[str, Any]) -> None:
@@ -180,3 +179,9 @@ class Logbook:
             text = f"Step {self.step + 1} was not applied: its loss or gradients are not finite."
             data = {"level": "error", "text": text, "loss": report.loss, "norms": report.norms}
             self.event("message", data)
+
+
+def _items_of(samples: Any) -> list[Any]:
+    """Return several samples as they are, and a single one as a list of it."""
+    is_many = isinstance(samples, Sequence) and not isinstance(samples, str)
+    return list(samples) if is_many else [samples]

@@ -7,6 +7,7 @@ import logging
 import os
 import threading
 import time
+from collections import deque
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,8 @@ logger = logging.getLogger(__name__)
 
 REGISTER = "/api/v1/checkpoints/register"
 _SUFFIX = ".json"
+# In memory where the disk takes nothing: the newest saves, whose manifests may be megabytes each.
+MOST_HELD = 16
 
 
 class Outbox:
@@ -27,28 +30,46 @@ class Outbox:
         self.folder = folder
         self._lock = threading.Lock()
         self._last_ns = 0
+        self._held: deque[bytes] = deque(maxlen=MOST_HELD)
 
     def put(self, registration: dict[str, Any]) -> Path:
         """Keep a registration, on the disk when this returns.
 
         Raises:
-            OSError: the disk took it not; the caller tells.
+            OSError: the disk took it not; the caller tells. It is delivered all the same while this process lives.
         """
+        body = json.dumps(wire.tidy(registration), allow_nan=False).encode()
+        try:
+            return self._written(body)
+        except OSError:
+            self._held.append(body)
+            raise
+
+    def _written(self, body: bytes) -> Path:
         if not self.folder.exists():
             self.folder.mkdir(parents=True, exist_ok=True)
             sync_folder(self.folder.parent)
         name = self._next_name()
         part = self.folder / f"{name}.part"
-        with part.open("wb") as file:
-            file.write(json.dumps(wire.tidy(registration), allow_nan=False).encode())
-            file.flush()
-            os.fsync(file.fileno())
+        try:
+            with part.open("wb") as file:
+                file.write(body)
+                file.flush()
+                os.fsync(file.fileno())
+        except OSError:
+            part.unlink(missing_ok=True)
+            raise
         part.rename(self.folder / name)
         sync_folder(self.folder)
         return self.folder / name
 
+    @property
+    def is_empty(self) -> bool:
+        """Say whether everything is delivered."""
+        return not self._held and not self.waiting()
+
     def waiting(self) -> list[Path]:
-        """Return what is not yet delivered, oldest first."""
+        """Return the files of what is not yet delivered, oldest first."""
         try:
             return sorted(path for path in self.folder.iterdir() if path.suffix == _SUFFIX)
         except FileNotFoundError:
@@ -73,6 +94,17 @@ class Outbox:
                 continue
             path.unlink(missing_ok=True)
             delivered += 1
+        return delivered + self._deliver_held(transport)
+
+    def _deliver_held(self, transport: Transport) -> int:
+        delivered = 0
+        while self._held:
+            try:
+                transport.post(REGISTER, self._held[0], content_type=wire.CONTENT_JSON)
+                delivered += 1
+            except Rejected as rejected:
+                logger.error("outbox.refused", extra={"reason": str(rejected)})
+            self._held.popleft()
         return delivered
 
     def _next_name(self) -> str:
@@ -119,7 +151,7 @@ class Postman:
             self._thread.join(timeout_seconds + 1.0)
         if not self._thread.is_alive():
             self._transport.close()
-        return not self._outbox.waiting()
+        return self._outbox.is_empty
 
     def _run(self) -> None:
         failures = 0

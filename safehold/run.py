@@ -25,7 +25,7 @@ from safehold.obedience import Obedience
 from safehold.outbox import Outbox
 from safehold.reporting import Reporting
 from safehold.signals import Stopped, StopSignal
-from safehold.statusfile import Phase, write_status
+from safehold.statusfile import Phase, drop_room, keep_room, status_path, write_status
 from safehold.steps import iterate
 
 if TYPE_CHECKING:
@@ -73,6 +73,7 @@ class Run(Logbook):
         self._looping = False
         self._shows_saving = False
         self._outbox = Outbox(found.folder / "outbox")
+        keep_room(status_path(found.folder, found.rank))
         self._reporting = self._start_reporting()
         self._signal = StopSignal(self._on_signal)
         self._signal.install()
@@ -240,6 +241,7 @@ class Run(Logbook):
 
     def _close(self, timeout_seconds: float) -> None:
         self._finished = True
+        drop_room(status_path(self.folder, self.rank))
         self._signal.remove()
         atexit.unregister(self._abandon)
         self._recorder.journal.close(acked=self._reporting.close(timeout_seconds))

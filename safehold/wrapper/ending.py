@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from safehold.statusfile import read_status, write_json
+from safehold.statusfile import drop_room, read_status, write_json
 from safehold.wrapper.tail import summary
 
 MOST_BYTES = 4096  # the most that Kubernetes keeps of a termination message
@@ -92,6 +92,7 @@ def write_end(
     """
     try:
         write_json(folder / name, document)
+        drop_room(folder / name)
     except OSError as error:
         with contextlib.suppress(OSError):
             sys.stderr.write(f"safehold: {folder / name} could not be written: {error}\n")

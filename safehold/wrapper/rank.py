@@ -19,7 +19,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, BinaryIO
 
-from safehold.statusfile import write_json
+from safehold.statusfile import drop_room, keep_room, write_json
 from safehold.wrapper.linux import die_with_parent
 from safehold.wrapper.tail import Tail
 
@@ -54,6 +54,7 @@ class Shim:
             signal.signal(number, self._on_signal)
         self._log_path.parent.mkdir(parents=True, exist_ok=True)
         self._write(started_at=_now(), ended_at=None, exit_code=None, signal=None, error=None)
+        keep_room(self._record_path)
         with self._log_path.open("ab", buffering=0) as log:
             try:
                 self._process = self._start(command)
@@ -111,6 +112,7 @@ class Shim:
             signal=-code if code < 0 else None,
             error=self._tail.error() if code else None,
         )
+        drop_room(self._record_path)
         return code if code >= 0 else 128 - code
 
     def _write(self, **changes: Any) -> None:

@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from types import FrameType
 from typing import Any
 
-from safehold.statusfile import write_json
+from safehold.statusfile import keep_room, write_json
 from safehold.wrapper.ending import describe_end, describe_unstarted, read_ranks, write_end
 from safehold.wrapper.linux import adopt_orphans, descendants, die_with_parent, started
 from safehold.wrapper.meeting import Meeting, NoMeeting
@@ -101,6 +101,7 @@ class Supervisor:
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, self._on_signal)
         me = os.getpid()
+        keep_room(folder / self._options.exit_name)
         write_json(
             folder / "wrapper.json", {"pid": me, "started": started(me), "pgid": os.getpgrp()}
         )

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import errno
 import os
 import time
 from pathlib import Path
@@ -7,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from safehold.outbox import Outbox
+from safehold.transport import Transport, Unreachable
+from tests.fakes.ingest_server import IngestServer
 
 
 def test_the_order_is_kept_when_the_clock_is_put_back(
@@ -29,3 +32,30 @@ def test_a_registration_that_was_put_outlives_a_loss_of_power(
     )
     path = Outbox(tmp_path / "outbox").put({"step": 1})
     assert synced == [str(tmp_path), f"{path}.part", str(path.parent)]
+
+
+def test_a_registration_that_the_disk_refuses_is_delivered_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, server: IngestServer
+) -> None:
+    """A save that a full disk of the pod kept from the registry would never be resumed from."""
+    transport = Transport(server.url, server.token)
+    outbox = Outbox(tmp_path / "outbox")
+    outbox.put({"step": 1})
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", refuse)
+        for step in (2, 3):
+            with pytest.raises(OSError, match="No space"):
+                outbox.put({"step": step})
+    server.faults.extend(["ok", "503"])
+    with pytest.raises(Unreachable):
+        outbox.deliver(transport)
+    server.faults.append("400")
+    assert not outbox.is_empty
+    assert outbox.deliver(transport) == 1
+    assert outbox.is_empty
+    assert [item["step"] for item in server.held.registrations] == [1, 3]
+    transport.close()
+
+
+def refuse(_: int) -> None:
+    raise OSError(errno.ENOSPC, "No space left on device")

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from safehold.statusfile import write_json, write_status
+from safehold.statusfile import keep_room, write_json, write_status
 from safehold.wrapper.ending import MOST_BYTES, describe_end, write_end
 from safehold.wrapper.tail import Tail, summary
 
@@ -101,3 +101,29 @@ def test_a_record_that_cannot_be_written_keeps_the_message_of_the_pod_from_nobod
     write_end(tmp_path, "exit.json", end(tmp_path, 1), environ)
     assert json.loads(told.read_text())["outcome"] == "finished"
     assert "exit.json could not be written" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize("kept", [True, False])
+def test_a_full_disk_gives_the_room_that_was_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kept: bool
+) -> None:
+    path = tmp_path / "ranks" / "0.json"
+    write_json(path, {"ended_at": None})
+    if kept:
+        keep_room(path)
+
+    def full(where: Path, content: bytes) -> None:
+        if sum(p.stat().st_size for p in path.parent.iterdir()) + len(content) > 8192:
+            raise OSError(28, "No space left on device")
+        where.write_bytes(content)
+
+    (path.parent / "log").write_bytes(bytes(0 if kept else 9000))
+    monkeypatch.setattr("safehold.statusfile._write", full)
+    for code in (0, 1):
+        if kept:
+            write_json(path, {"exit_code": code})
+            assert json.loads(path.read_bytes()) == {"exit_code": code}
+        else:
+            with pytest.raises(OSError, match="No space"):
+                write_json(path, {"exit_code": code})
+            assert json.loads(path.read_bytes()) == {"ended_at": None}
