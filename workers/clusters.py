@@ -4,12 +4,11 @@ from dataclasses import asdict
 
 from django.conf import settings
 
-from controlplane.common.errors import NotFound
+from controlplane.common.errors import NotFound, SafeholdError
 from runs.models import Cluster
 from runs.services import clusters
 from workers.kube.api import Kube
 from workers.kube.connecting import Credentials
-from workers.kube.errors import KubeError
 from workers.kube.objects import Place
 from workers.kube.survey import survey
 
@@ -58,7 +57,7 @@ def look_at(cluster: Cluster) -> None:
     """Look at a whole cluster once and record what was seen."""
     try:
         seen = survey(kube_of(cluster), cluster.namespace)
-    except KubeError as error:
+    except SafeholdError as error:  # also credentials that cannot be read
         clusters.record_unreachable(cluster=cluster, reason=error.message)
         return
     nodes = None if seen.nodes is None else [asdict(node) for node in seen.nodes]

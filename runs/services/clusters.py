@@ -157,6 +157,7 @@ def _credentials(
         document = _kubeconfig(kubeconfig)
         return {"kubeconfig": document}, _namespace_of(document)
     if way == Cluster.Way.TOKEN:
+        url, token = url.strip(), token.strip()  # a file of a token ends with a line break
         missing = {"url": url, "token": token}
         fields = {key: [_("This is needed.")] for key, value in missing.items() if not value}
         if not url.startswith("https://") and url:

@@ -146,3 +146,12 @@ def test_a_look_records_what_a_cluster_offers_and_that_it_does_not_answer(cluste
     clusters.look_at(made)
     made.refresh_from_db()
     assert made.state_at == since
+
+
+@pytest.mark.django_db
+def test_a_cluster_whose_credentials_cannot_be_read_is_told_on_its_page(cluster, tmp_path):
+    made = registered(cluster, tmp_path, credentials="stored with another key")
+    clusters.look_at(made)
+    made.refresh_from_db()
+    assert made.state == "unreachable"
+    assert "key" in made.reason

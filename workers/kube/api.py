@@ -28,6 +28,10 @@ READ_SECONDS = 20.0
 PROBE_SECONDS = 2.0
 PAGE = 500
 FIELD_MANAGER = "safehold"
+_UNUSABLE = (
+    "The address or the token of the cluster cannot be used: one of them holds a line break,"
+    " or another character that does not belong there."
+)
 
 
 @dataclass(frozen=True)
@@ -257,6 +261,9 @@ class Kube:
             ).response  # fmt: skip
         except (urllib3.exceptions.HTTPError, OSError, errors.api_exception()) as error:
             raise errors.from_exception(error, what) from error
+        except ValueError:
+            # What is said of it holds the token.
+            raise errors.KubeError(_UNUSABLE) from None
         if not 200 <= answer.status <= 299:
             text = _text(answer, what)
             found = {key.lower(): value for key, value in answer.headers.items()}

@@ -53,7 +53,8 @@ def connect(credentials: Credentials) -> client.ApiClient:
         next(load for applies, load in loaders if applies)()
     except StopIteration:
         raise errors.KubeError("The cluster has no credentials.") from None
-    except (config.ConfigException, OSError) as error:
+    except (config.ConfigException, OSError, ValueError, TypeError, AttributeError) as error:
+        # The last three are what the loader says of a field that is not what it takes it for.
         raise errors.KubeError(f"The credentials cannot be read: {error}.") from error
     # A request that broke on the way must come back to us: a DELETE or PUT repeated unseen answers
     # 404 or 409 for what it did itself.

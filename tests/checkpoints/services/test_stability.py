@@ -1,4 +1,5 @@
 import math
+from datetime import timedelta
 
 import numpy as np
 import pytest
@@ -110,3 +111,54 @@ def test_a_run_that_took_its_weights_alone_says_nothing_of_it():
     log(other, calm(101, 200))
     assert stability.judge_verified() == 0
     assert state_of(checkpoint) == State.VERIFIED
+
+
+def test_runs_that_log_no_loss_keep_no_other_from_its_turn(monkeypatch):
+    monkeypatch.setattr(stability, "_A_SWEEP", 2)
+    for _ in range(3):
+        log(make_checkpoint(step=100).attempt, calm(1, 200), name="lr")
+    healthy = make_checkpoint(step=100)
+    log(healthy.attempt, calm(1, 150))
+    for _ in range(4):
+        stability.judge_verified()
+    assert state_of(healthy) == State.STABLE
+
+
+def test_points_that_cannot_be_read_keep_no_other_from_its_turn(monkeypatch):
+    bad, healthy = make_checkpoint(step=100), make_checkpoint(step=100)
+    for one in (bad, healthy):
+        log(one.attempt, calm(1, 150))
+    read = stability._loss
+
+    def loss(attempt_id: int, step: int):
+        if attempt_id == bad.attempt_id:
+            raise ValueError("not a chunk")
+        return read(attempt_id, step)
+
+    monkeypatch.setattr(stability, "_loss", loss)
+    assert stability.judge_verified() == 1
+    assert state_of(healthy) == State.STABLE
+
+
+def test_once_no_loss_can_come_any_more_it_is_not_read_again():
+    checkpoint = make_checkpoint(step=100)
+    log(checkpoint.attempt, calm(1, 599), name="lr")
+    stability.judge_verified()
+    assert list(stability._due()) == [checkpoint]
+    log(checkpoint.attempt, calm(600, 600), name="lr")
+    stability.judge_verified()
+    assert list(stability._due()) == []
+    assert state_of(checkpoint) == State.VERIFIED
+    assert checkpoint.judgement == "0 points of loss follow; 50 steps are needed."
+
+
+def test_an_ended_attempt_may_still_send_its_loss_for_a_day():
+    checkpoint = make_checkpoint(step=100)
+    log(checkpoint.attempt, calm(1, 200), name="lr")
+    end(checkpoint.attempt)
+    stability.judge_verified()
+    assert list(stability._due()) == [checkpoint]
+    checkpoint.attempt.ended_at -= timedelta(days=2)
+    checkpoint.attempt.save(update_fields=["ended_at"])
+    stability.judge_verified()
+    assert list(stability._due()) == []

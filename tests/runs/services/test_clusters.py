@@ -58,6 +58,12 @@ def test_registering_again_gives_new_credentials_and_keeps_the_owner(root):
     assert clusters.credentials_of(second)["token"] == "t2"
 
 
+def test_the_line_break_behind_a_pasted_token_is_none_of_it(root):
+    cluster = register(root, way="token", url=" https://lab.example ", token="t2\n")
+    held = clusters.credentials_of(cluster)
+    assert (held["url"], held["token"]) == ("https://lab.example", "t2")
+
+
 @pytest.mark.parametrize(
     ("changes", "field", "message"),
     [
