@@ -96,6 +96,7 @@ class Sender:
     journal: str = field(default_factory=lambda: uuid4().hex)
     seq: int = 1
     step: int = 1
+    rank: int = 0
 
     def send(self, num_steps: int = 1, *, skip: int = 0, **metrics: Any) -> None:
         """Send steps of `train/loss` = 1000 / step, or of the metrics given (`train__loss=[...]`).
@@ -112,7 +113,7 @@ class Sender:
         }
         columns = given or {"train/loss": 1000 / steps}
         batch = wire.Batch(
-            rank=0, journal=self.journal, first_seq=self.seq, steps=steps, tokens=steps * TOKENS_A_STEP,
+            rank=self.rank, journal=self.journal, first_seq=self.seq, steps=steps, tokens=steps * TOKENS_A_STEP,
             times=np.full(num_steps, int(time.time() * 1000), dtype=np.int64),
             columns=tuple(wire.Column(name, None, values) for name, values in columns.items()),
             heartbeat=wire.Heartbeat(int(time.time() * 1000), int(steps[-1]), int(steps[-1]) * TOKENS_A_STEP, "training"),

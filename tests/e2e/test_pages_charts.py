@@ -1,6 +1,7 @@
 """The scripts of the charts, asked in the browser that runs them."""
 
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 from playwright.sync_api import Page
@@ -31,15 +32,17 @@ def part(last_seq: int, steps: list[int], values: list[Any], **changes: Any) -> 
 def store(page: Page, live_service_module: LiveService) -> Any:
     """Return a function: messages -> what the store says to each, and the points that it holds then."""
     page.goto(f"{live_service_module.url}/sign-in")
-    script = """async ([answer, messages]) => {
+    script = """async ([answers, messages]) => {
       const { Store } = await import("/static/js/charts/store.js");
       const store = new Store();
-      store.take(["loss"], answer);
+      for (const answer of answers) store.take(["loss"], answer);
       const said = messages.map((part) => store.append({ kind: "metrics", parts: [part] }));
-      const [held] = store.parts("loss");
+      const [held = { x: [], values: [], marks: [] }] = store.parts("loss");
       return { said, x: held.x, values: held.values, marks: held.marks.map(({ x, value }) => [x, String(value)]) };
     }"""
-    return lambda *messages: page.evaluate(script, [ANSWER, list(messages)])
+    return lambda *messages, answer=ANSWER, answers=None: page.evaluate(
+        script, [answers or [answer], list(messages)]
+    )
 
 
 def test_what_follows_on_is_appended(store: Any) -> None:
@@ -77,6 +80,55 @@ def test_what_does_not_simply_follow_makes_the_page_ask_again(
     held = store(message)
     assert held["said"] == [False]
     assert held["x"] == [1, 2]
+
+
+def test_what_the_server_would_not_draw_is_left_out(store: Any) -> None:
+    """Else the page would ask again with each message: of every rank, and of each point without tokens."""
+    other_rank = part(3, [3], [9.0], rank=1, journal="k")
+    nowhere = part(3, [3, 4], [9.0, 1.5], tokens=[None, 4])
+    held = store(
+        other_rank, nowhere, part(4, [5], [9.0], tokens=[None]), answer=ANSWER | {"x": "tokens"}
+    )
+    assert held["said"] == [True, True, True]
+    assert (held["x"], held["values"]) == ([1, 2, 4], [3, 2, 1.5])
+
+
+def test_times_of_a_clock_that_is_off_are_set_right_as_the_server_does(store: Any) -> None:
+    answer = ANSWER | {"x": "time", "attempts": [{"attempt": 1, "clock_skew_seconds": 7200.0}]}
+    held = store(part(3, [3], [1.5], times=[7_200_003]), answer=answer)
+    assert held["x"] == [1, 2, 3]
+
+
+def test_of_an_answer_on_another_axis_nothing_is_drawn(store: Any) -> None:
+    other = {
+        "x": "tokens",
+        "journals": {},
+        "series": [{"name": "loss", "parts": ANSWER["series"][0]["parts"]}],
+    }  # type: ignore[index]
+    assert store(answers=[ANSWER, other])["x"] == []
+
+
+def test_an_attempt_that_the_page_has_not_seen_is_asked_for_whatever_its_journal(
+    store: Any,
+) -> None:
+    """Senders of JSON that name no journal have the same one in each attempt."""
+    assert store(part(1, [1], [9.0], attempt=2))["said"] == [False]
+
+
+def test_many_names_are_asked_for_in_several_questions(
+    page: Page, live_service_module: LiveService
+) -> None:
+    page.goto(f"{live_service_module.url}/sign-in")
+    script = """async (names) => {
+      const { questions } = await import("/static/js/charts/questions.js");
+      return questions(names);
+    }"""
+    short, long = [f"m{i}" for i in range(250)], ["损失" * 100 + str(i) for i in range(8)]
+    asked = page.evaluate(script, [*short, "m1", *long])
+    assert [name for group in asked for name in group] == [*short, *long]
+    assert all(len(group) <= 100 for group in asked)
+    assert all(len(quote("".join(group), safe="")) <= 6000 for group in asked)
+    assert page.evaluate(script, []) == []
 
 
 def test_steps_beyond_2_to_53_are_read_from_text(store: Any) -> None:

@@ -2,9 +2,12 @@
 // A subclass says which lines a panel has and what to ask the server.
 import { ask } from "../ask.js";
 import { Figure } from "./figure.js";
+import { questions } from "./questions.js";
 import { lasting, scaled } from "./values.js";
 
 const REFETCH_WAIT_MS = 300; // several gaps in a row cost one request
+const FIRST_RETRY_MS = 2000; // after a question without an answer; doubled each time
+const LONGEST_RETRY_MS = 60000;
 const SETTINGS_KEY = "safehold.charts";
 
 export class Charts {
@@ -67,6 +70,7 @@ export class Charts {
   destroy() {
     this.isGone = true;
     clearTimeout(this.refetchTimer);
+    clearTimeout(this.retryTimer);
     document.removeEventListener("safehold:theme", this.onTheme);
     this.resizes.disconnect();
     this.seen.disconnect();
@@ -94,16 +98,34 @@ export class Charts {
   }
 
   async fetch(figures) {
-    const names = [...new Set(figures.flatMap((figure) => figure.names))];
-    if (names.length === 0) return;
     const { zoom, settings: { axis } } = this;
-    const response = await ask(`${this.root.dataset.metricsUrl}${this.root.dataset.metricsUrl.includes("?") ? "&" : "?"}${this.#query(names)}`);
-    // An answer to a question that nobody asks any more.
-    if (this.isGone || axis !== this.settings.axis || zoom !== this.zoom || !response) return;
-    const answer = await response.json();
-    this.take(names, answer, { isWhole: figures === this.figures, isFresh: this.isAxisNew });
-    this.isAxisNew = false;
+    for (const names of questions(figures.flatMap((figure) => figure.names))) {
+      const response = await ask(`${this.root.dataset.metricsUrl}${this.root.dataset.metricsUrl.includes("?") ? "&" : "?"}${this.#query(names)}`);
+      // An answer to a question that nobody asks any more.
+      if (this.isGone || axis !== this.settings.axis || zoom !== this.zoom) return;
+      if (!response) { this.#askLater(); return; }
+      this.#take(names, await response.json(), figures === this.figures);
+    }
+    this.retryMs = FIRST_RETRY_MS;
     this.redraw();
+  }
+
+  #take(names, answer, isWhole) {
+    // Tokens became known: what is held by step is asked for again.
+    const isFirstToKnow = this.axis === "step" && answer.x === "tokens" && !this.isAxisNew;
+    this.take(names, answer, { isWhole, isFresh: this.isAxisNew || isFirstToKnow });
+    this.isAxisNew = false;
+    if (isFirstToKnow) this.refetch();
+  }
+
+  // What was asked for is not there: the page would go on with a hole that nothing tells of.
+  #askLater() {
+    this.retryMs ??= FIRST_RETRY_MS;
+    this.retryTimer ||= setTimeout(() => {
+      this.retryTimer = 0;
+      this.fetch(this.figures);
+    }, this.retryMs);
+    this.retryMs = Math.min(2 * this.retryMs, LONGEST_RETRY_MS);
   }
 
   #query(names) {

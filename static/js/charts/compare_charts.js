@@ -25,8 +25,8 @@ export class CompareCharts extends Charts {
   }
 
   take(names, answer, { isFresh }) {
-    if (isFresh) this.stores = new Map(this.runs.map(({ id }) => [id, new Store()]));
-    this.axis = answer.x;
+    if (isFresh) { this.stores = new Map(this.runs.map(({ id }) => [id, new Store()])); this.axis = null; }
+    this.axis ??= answer.x;
     for (const chart of answer.charts) this.stores.get(chart.run)?.take(names, chart);
   }
 

@@ -6,17 +6,20 @@ export class Store {
   constructor() {
     this.axis = null; // what the axis is; the server may answer steps where no tokens are known
     this.series = new Map();
+    this.skews = new Map(); // by attempt: what the server takes off the times of a clock that is off
     this.numAppended = 0;
   }
 
-  // An answer of metrics.json replaces the series that were asked for.
+  // An answer of metrics.json replaces the series that were asked for. One on another axis knows no point of this one.
   take(names, answer) {
     for (const name of names) this.series.delete(name);
-    this.axis = answer.x;
+    this.axis ??= answer.x;
+    for (const { attempt, clock_skew_seconds: skew } of answer.attempts ?? []) this.skews.set(attempt, 1000 * (skew ?? 0));
     for (const one of answer.series) {
+      const parts = answer.x === this.axis ? one.parts : [];
       this.series.set(one.name, {
         journals: { ...answer.journals },
-        parts: one.parts.map((part) => ({
+        parts: parts.map((part) => ({
           ...part,
           steps: part.steps.map(number),
           values: part.values.map(number),
@@ -32,25 +35,35 @@ export class Store {
   }
 
   #appendPart(part, names) {
-    const xs = { tokens: part.tokens, step: part.steps, time: part.times }[this.axis];
+    const xs = this.#positions(part);
     return Object.entries(part.columns).filter(([name]) => names?.includes(name) ?? true).map(([name, column]) => {
       const held = this.series.get(name);
       if (!held) return false;
+      if (column.at.every((at) => xs[at] === null)) return true; // the server has no place for them on this axis either
+      const own = held.parts.filter((one) => !one.superseded && one.attempt === part.attempt);
+      if (own.length === 0) return false;
+      if (own.every((one) => one.rank < part.rank)) return true; // a chart has the lowest rank that logs the metric
       if (part.last_seq <= (held.journals[part.journal] ?? 0)) return true;
       held.journals[part.journal] = part.last_seq;
-      return this.#extend(held, part, xs, column);
+      return this.#extend(own.findLast((one) => one.rank === part.rank), part, xs, column);
     }).every(Boolean);
   }
 
-  #extend(held, part, xs, column) {
-    const tail = held.parts.findLast((one) => !one.superseded && one.attempt === part.attempt && one.rank === part.rank);
+  // Where the records of a message stand on the axis; null = nowhere.
+  #positions(part) {
+    if (this.axis !== "time") return (this.axis === "step" ? part.steps : part.tokens).map(number);
+    return part.times.map((time) => number(time) - (this.skews.get(part.attempt) ?? 0));
+  }
+
+  #extend(tail, part, xs, column) {
     if (!tail) return false;
     let last = Math.max(tail.steps.at(-1) ?? -1, tail.markedStep ?? -1);
     for (let i = 0; i < column.at.length; i += 1) {
       const step = number(part.steps[column.at[i]]);
-      const x = number(xs[column.at[i]]);
+      const x = xs[column.at[i]];
       const value = number(column.values[i]);
-      if (step <= last || x === null) return false;
+      if (x === null) continue;
+      if (step <= last) return false;
       last = step;
       this.numAppended += 1;
       if (Number.isFinite(value)) { tail.x.push(x); tail.steps.push(step); tail.values.push(value); }
