@@ -6,26 +6,34 @@ import { showStale } from "./stale.js";
 
 const table = document.querySelector("[data-run-table]");
 const EVERY_MS = 1000; // one request for all changed lines at most this often
+const MOST_LINES = 50; // of one request
+const RETRY_MS = 10000;
 const changed = new Set();
 let timer = 0;
 
 const rowOf = (run) => document.getElementById(`run-${run}`);
 const shownRuns = () => [...table.querySelectorAll("tr[data-run]")].map((row) => row.dataset.run);
+const newest = table ? Math.max(0, ...shownRuns().map(Number)) : 0;
+// A run that is not shown is new, or stands on another page of the list.
+const belongs = (run) => rowOf(run) || (table.hasAttribute("data-takes-new") && Number(run) > newest);
 
 async function fetchRows() {
   timer = 0;
-  const runs = [...changed].filter((run) => rowOf(run) || table.hasAttribute("data-takes-new")).slice(0, 50);
+  const wanted = [...changed].filter(belongs);
+  const runs = wanted.splice(0, MOST_LINES);
   changed.clear();
+  wanted.forEach(note);
   if (runs.length === 0) return;
   const query = new URLSearchParams(runs.map((run) => ["run", run]));
   const response = await ask(`${table.dataset.rowsUrl}?${query}`);
   if (response) takeRows(await response.text());
+  else setTimeout(() => runs.forEach(note), RETRY_MS);
 }
 
 function takeRows(html) {
   const body = document.createElement("tbody");
   body.innerHTML = html;
-  for (const fresh of [...body.rows]) {
+  for (const fresh of [...body.rows].reverse()) { // the newest, which comes first, goes on top last
     const old = document.getElementById(fresh.id);
     if (!old) { table.tBodies[0].prepend(fresh); continue; }
     if (old.hasAttribute("aria-selected")) fresh.setAttribute("aria-selected", old.getAttribute("aria-selected"));

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Page, expect
 
+from runs.listings import PAGE_SIZE
 from runs.models import PreflightReport
-from tests.e2e.browsing import Person, running, signed_in
+from tests.e2e.browsing import Person, Sender, running, signed_in
 from tests.factories import make_config, make_run
 from tests.live_service import LiveService
 
@@ -65,6 +66,21 @@ def test_a_new_run_comes_into_the_open_list(person: Person) -> None:
     expect(person.page.get_by_role("link", name="second")).to_be_visible()
 
 
+def test_a_run_of_another_page_of_the_list_does_not_come_into_this_one(person: Person) -> None:
+    old = running(person, "from long ago")
+    config = make_config(project=person.project, created_by=person.user)
+    for number in range(PAGE_SIZE):
+        make_run(config=config, name=f"later {number}")
+    person.open("/runs/")
+    lines = person.page.locator("tr[data-run]")
+    expect(lines).to_have_count(PAGE_SIZE)
+    old.send(5)
+    sender = running(person, "the newest")
+    sender.send(5)
+    expect(lines.first).to_contain_text("the newest")
+    expect(lines).to_have_count(PAGE_SIZE + 1)
+
+
 def test_curves_move_without_a_reload(person: Person) -> None:
     sender = running(person)
     sender.send(100)
@@ -76,6 +92,40 @@ def test_curves_move_without_a_reload(person: Person) -> None:
     expect(reading).to_contain_text(re.compile(r"loss 1\b"))
     expect(person.page.locator("[data-live-step]")).to_contain_text("1.00 k")
     assert person.page.evaluate("window.wasNotReloaded")
+
+
+def test_the_other_ranks_of_a_run_cost_its_page_no_questions(person: Person) -> None:
+    """Every rank logs its own speed; the chart has that of the lowest."""
+    page, sender = person.page, running(person)
+    speed = {"throughput__tokens_per_second": [4866.0]}
+    sender.send(**speed)
+    others = [Sender(person.service, sender.attempt, rank=rank) for rank in (1, 2)]
+    person.open(f"/runs/{sender.attempt.run_id}/")
+    reading = page.locator("[data-panel]", has_text="Throughput").locator("[data-readings]")
+    expect(reading).to_contain_text("4.87 k")
+    page.wait_for_load_state("networkidle")
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    for _ in range(8):
+        sender.send(**speed)
+        for other in others:
+            other.send(**speed)
+        page.wait_for_timeout(250)
+    sender.send(throughput__tokens_per_second=[1234.0])
+    expect(reading).to_contain_text("1.23 k")
+    assert [url for url in asked if "metrics.json" in url] == []
+
+
+def test_a_question_without_an_answer_is_asked_again(person: Person) -> None:
+    page, sender = person.page, running(person)
+    sender.send(10)
+    person.open(f"/runs/{sender.attempt.run_id}/")
+    expect(page.locator("[data-readings]").first).to_contain_text("100")
+    page.wait_for_load_state("networkidle")
+    page.route("**/metrics.json*", lambda route: route.fulfill(status=503, body=""), times=1)
+    with page.expect_response(lambda answer: "metrics.json" in answer.url and answer.ok):
+        page.get_by_text("Steps", exact=True).click()
+    person.faults.clear()  # the browser itself complains of the first answer
 
 
 def test_a_metric_that_is_logged_for_the_first_time_gets_its_panel(person: Person) -> None:
