@@ -129,6 +129,16 @@ class Checkpointer:
         self._background.start(lambda: self._write(captured, final))
         return None
 
+    def save_end(self, step: int) -> None:
+        """Save the last step of a training, unless an interval fell on it and it is saved.
+
+        Raises:
+            SaveError: it failed, on every rank.
+        """
+        self._settle("anchor")
+        if step not in self._saved:
+            self.save(step)
+
     def flush(self) -> None:
         """Wait for a snapshot under way.
 

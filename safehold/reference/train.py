@@ -111,6 +111,8 @@ class Trainer:
                 self._run.log(step, values, tokens=tokens, batch_ids=batch.ids)
             self._evaluate(step)
             self._checkpointer.maybe_save(step)
+        if self._run.step > start.step and not self._run.stopped:
+            self._checkpointer.save_end(self._run.step)
 
     def _step(self, step: int, batch: Batch) -> tuple[float, float]:
         """Do one update; return the mean loss of the global batch and the learning rate used."""

@@ -133,3 +133,19 @@ def test_a_snapshot_holds_the_place_in_the_data_that_it_was_taken_at(tmp_path, g
     training.checkpointer.flush()
     saved = json.loads((step_folder(tmp_path, 1) / "sampler-00000.json").read_bytes())
     assert saved["state"] == {"consumed": [4]}
+
+
+def test_the_last_step_is_saved_once_whatever_the_intervals(tmp_path, monkeypatch):
+    training = Training(tmp_path, config=EVERY_STEP)
+    training.step()
+    training.checkpointer.maybe_save(1)
+    training.checkpointer.save_end(1)
+    assert training.host.states == ["writing", "complete"]
+    training.step()
+    with monkeypatch.context() as patch:
+        patch.setattr(writer.staging, "write_file", full)
+        training.checkpointer.maybe_save(2)
+        wait_until(lambda: not training.checkpointer._background.busy, 60)
+    training.checkpointer.save_end(2)
+    assert training.host.states[2:] == ["writing", "failed", "writing", "complete"]
+    assert verify(step_folder(tmp_path, 2)).verdict == "pass"

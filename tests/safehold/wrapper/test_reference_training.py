@@ -79,3 +79,6 @@ def test_a_training_is_paused_stopped_and_resumed_without_a_gap(
     assert json.loads((tmp_path / "a2" / "exit.json").read_text())["outcome"] == "finished"
     steps = [r["step"] for r in server.held.records.values() if "lr" in r["values"]]
     assert sorted(steps) == list(range(1, STEPS + 1))
+    # No interval falls on the last step: it is saved all the same.
+    assert server.held.registrations[-1]["state"] == "complete"
+    assert server.held.registrations[-1]["manifest"]["step"] == STEPS
