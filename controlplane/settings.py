@@ -216,6 +216,10 @@ def _database(url: str) -> dict[str, object]:
     parts = urlsplit(url)
     if parts.scheme not in {"postgres", "postgresql"}:
         raise env.BadSetting(f"DATABASE_URL must begin with postgresql://, not {parts.scheme}://.")
+    try:
+        port = str(parts.port or "")
+    except ValueError as error:
+        raise env.BadSetting(f"DATABASE_URL: {error}.") from error
     query = dict(pair.split("=", 1) for pair in parts.query.split("&") if "=" in pair)
     return {
         "ENGINE": "django.db.backends.postgresql",
@@ -223,7 +227,7 @@ def _database(url: str) -> dict[str, object]:
         "USER": unquote(parts.username or ""),
         "PASSWORD": unquote(parts.password or ""),
         "HOST": unquote(query.pop("host", parts.hostname or "")),
-        "PORT": str(parts.port or query.pop("port", "")),
+        "PORT": port or query.pop("port", ""),
         "CONN_MAX_AGE": 0,
         "OPTIONS": {unquote(key): unquote(value) for key, value in query.items()},
     }

@@ -13,12 +13,13 @@ from urllib.parse import quote
 import httpx
 
 from safehold import api_place
-from safehold.api_errors import ApiError, refusal_of
+from safehold.api_errors import ApiError, refusal_of, unanswered
 from safehold.query import Form, RunView, columns_of_items, framed
 
 __all__ = ["ApiClient", "ApiError", "place"]
 TIMEOUT_SECONDS = 30.0
-_THIS_MACHINE = {"127.0.0.1", "::1", "localhost"}
+# A proxy of the environment leads elsewhere.
+_PAST_PROXIES = {"all://127.0.0.1": None, "all://[::1]": None, "all://localhost": None}
 
 
 def place(*parts: str | int) -> str:
@@ -52,7 +53,7 @@ class ApiClient:
                 headers={"Authorization": f"Bearer {token}", "Accept": "application/json"},
                 timeout=TIMEOUT_SECONDS,
                 transport=transport,
-                trust_env=httpx.URL(self.url).host not in _THIS_MACHINE,  # a proxy leads elsewhere
+                mounts=_PAST_PROXIES,
             )
         except (ValueError, ImportError, httpx.InvalidURL) as error:
             raise ApiError(f"{self.url} cannot be called: {error}.") from error
@@ -150,7 +151,7 @@ class ApiClient:
                     raise refusal_of(response)
                 yield from response.iter_bytes()
         except (httpx.HTTPError, httpx.InvalidURL) as error:
-            raise self._unanswered(error) from error
+            raise unanswered(self.url, error) from error
 
     def lines(self, path: str, /, **params: Any) -> Iterator[str]:
         """Yield the lines of a text file as they come."""
@@ -201,14 +202,10 @@ class ApiClient:
         try:
             response = self._http.request(method, path, **parts)
         except (httpx.HTTPError, httpx.InvalidURL) as error:
-            raise self._unanswered(error) from error
+            raise unanswered(self.url, error) from error
         if response.is_success:
             return _object(response)
         raise refusal_of(response)
-
-    def _unanswered(self, error: Exception) -> ApiError:
-        why = str(error).rstrip(".") or type(error).__name__
-        return ApiError(f"{self.url} does not answer: {why}. Is the service up (`safehold up`)?")
 
 
 def _given(params: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,11 +1,13 @@
 """What the service refused, as one sentence that names the field and the reason."""
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 import httpx
 
 _MOST_FAULTS = 5
+_UNTRUSTED = re.compile(r"certificate verify failed: (.*?)\.?(?: \(_ssl\.c:\d+\))?$")
 
 
 class ApiError(Exception):
@@ -31,6 +33,19 @@ def refusal_of(response: httpx.Response) -> ApiError:
     if (seconds := response.headers.get("Retry-After", "")).isdecimal():
         told += f" Try again in {seconds} s."
     return ApiError(told, status=response.status_code, problem=problem)
+
+
+def unanswered(url: str, error: Exception) -> ApiError:
+    """Return the error of a request that got no answer."""
+    why = str(error).rstrip(".") or type(error).__name__
+    if untrusted := _UNTRUSTED.search(why):
+        return ApiError(
+            f"The certificate of {url} is not trusted: {untrusted[1]}. Have it renewed; the file of an authority "
+            "of your own is named by SSL_CERT_FILE."
+        )
+    if "WRONG_VERSION_NUMBER" in why:
+        return ApiError(f"{url} does not speak TLS there: does its address begin with http://?")
+    return ApiError(f"{url} does not answer: {why}. Is the service up (`safehold up`)?")
 
 
 def _sentences(problem: Mapping[str, Any]) -> Iterator[str]:

@@ -28,6 +28,7 @@ def main() -> int:
         Exit code: 0, or 2 when the service does not run or the run was refused.
     """
     import django
+    from django.core.exceptions import ImproperlyConfigured
     from django.db import OperationalError
 
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "controlplane.settings")
@@ -35,8 +36,11 @@ def main() -> int:
     try:
         django.setup()
         run = ensure()
-    except OperationalError:
+    except (OperationalError, ImproperlyConfigured):
         complain(SafeholdError("The service does not run here.", hint="Start it: safehold up"))
+        return 2
+    except env.BadSetting as error:
+        complain(SafeholdError(str(error)))
         return 2
     except SafeholdError as error:
         complain(error)

@@ -5,7 +5,14 @@ import logging
 import os
 from pathlib import Path
 
+from controlplane.common.errors import SafeholdError
 from controlplane.service.console import say
+
+
+class NoDatabase(SafeholdError):
+    """The database does not answer, or refuses what is asked of it."""
+
+    code = "service-database"
 
 
 def prepare(home: Path) -> dict[str, str]:
@@ -13,14 +20,23 @@ def prepare(home: Path) -> dict[str, str]:
 
     Returns:
         The passwords of the accounts made now; empty on a later start.
+
+    Raises:
+        NoDatabase: It does not answer, or refuses the migrations.
     """
     import django
     from django.core.management import call_command
-    from django.db import connections
+    from django.db import DatabaseError, connections
 
     django.setup()
     _log_to(home / "logs" / "up.log")
-    call_command("migrate", verbosity=0, interactive=False)
+    try:
+        call_command("migrate", verbosity=0, interactive=False)
+    except DatabaseError as error:
+        raise NoDatabase(
+            f"The database cannot be prepared: {str(error).strip().splitlines()[0]}.",
+            hint="Mend that, or name another one: DATABASE_URL.",
+        ) from error
     collect_static()
 
     from controlplane.service import accounts, kubeconfigs

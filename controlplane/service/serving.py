@@ -118,12 +118,21 @@ def _wait_until_ready(url: str, supervisor: Supervisor) -> None:
             response = httpx.get(url, timeout=5, trust_env=False)  # no proxy stands between
             if response.status_code == 200:
                 return
-            answer = response.text
+            answer = _trouble(response)
         time.sleep(LOOK_EVERY_SECONDS / 2)
     raise NotReady(
         f"The service is not ready after {READY_TIMEOUT_SECONDS} s: {answer}",
-        hint="Look into the logs directory.",
+        hint="See docs/how-to/troubleshoot-the-service.md, and the logs directory.",
     )
+
+
+def _trouble(response: httpx.Response) -> str:
+    """Say which parts keep the service from being ready."""
+    try:
+        parts = response.json()["checks"].items()
+    except (ValueError, LookupError):
+        return response.text
+    return " ".join(f"{name}: {part['detail']}" for name, part in parts if not part["ok"])
 
 
 def _greet(home: Path, url: str, made: dict[str, str], resumed: list[int]) -> None:

@@ -36,7 +36,7 @@ def run(arguments: Sequence[str]) -> int:
         return _nobody_reads()  # the parser has taken the broken pipe
     except OSError as error:
         named = f"{error.filename} cannot be used: " if error.filename else ""
-        return _refuse(f"{named}{error.strerror or error}.")
+        return _refuse(f"{named}{str(error.strerror or error).rstrip('.')}.")
     except Exception as error:  # noqa: BLE001 the edge of the process: a code of its own would read as findings
         if hasattr(error, "format_message"):  # a wrong option or argument, as the parser words it
             return _refuse(f"{error.format_message().rstrip('.')}. See `{_where(error)} --help`.")

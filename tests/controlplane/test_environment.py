@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from controlplane import environment
+from controlplane import environment, settings
 
 
 def test_a_secret_may_come_from_a_file(monkeypatch, tmp_path):
@@ -37,3 +37,8 @@ def test_bad_values_are_named(monkeypatch):
 def test_paths_are_absolute(monkeypatch):
     monkeypatch.setenv("SAFEHOLD_THING", "~/x")
     assert environment.path("SAFEHOLD_THING", Path("y")) == Path.home() / "x"
+
+
+def test_a_database_url_with_no_port_is_named():
+    with pytest.raises(environment.BadSetting, match="DATABASE_URL: Port could not be cast"):
+        settings._database("postgresql://x@h:port/x")

@@ -5,6 +5,7 @@ import httpx
 import pytest
 
 from safehold.api_client import ApiClient, ApiError
+from safehold.api_errors import unanswered
 from safehold.api_place import DEFAULT_URL
 from safehold.query import RunView
 
@@ -125,3 +126,18 @@ def test_the_page_of_the_client_names_every_method() -> None:
         for method in vars(kind):
             if not method.startswith("_") and callable(getattr(kind, method)) and method != "of":
                 assert f"{name}.{method}(" in page or f"{kind.__name__}.{method}(" in page, method
+
+
+@pytest.mark.parametrize(
+    ("why", "told"),
+    [
+        (
+            "[SSL: CERTIFICATE_VERIFY_FAILED] certificate verify failed: certificate has expired (_ssl.c:1006)",
+            "The certificate of https://a is not trusted: certificate has expired.",
+        ),
+        ("[SSL: WRONG_VERSION_NUMBER] wrong version number (_ssl.c:1006)", "https://a does not speak TLS"),
+        ("timed out", "https://a does not answer: timed out."),
+    ],
+)  # fmt: skip
+def test_what_keeps_an_answer_away_is_said_in_words(why: str, told: str) -> None:
+    assert str(unanswered("https://a", OSError(why))).startswith(told)
