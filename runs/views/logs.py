@@ -23,7 +23,8 @@ def log_tail(request: HttpRequest, run_id: int) -> HttpResponse:
     run = access.run_for(caller(request), run_id)
     chosen = log_reading.choose(run, request.GET.get("attempt", ""), request.GET.get("source", ""))
     offset = request.GET.get("offset", "")
-    piece = log_reading.tail(chosen, offset=int(offset) if offset.isdecimal() else 0)
+    start = int(offset) if offset.isdecimal() and len(offset) < 19 else 0
+    piece = log_reading.tail(chosen, offset=start)
     return JsonResponse({"text": piece.text, "next": piece.next_offset, "has_more": piece.has_more})
 
 

@@ -2,6 +2,7 @@
 import "./announce.js";
 import "./auto_submit.js";
 import "./confirm.js";
+import "./focus.js";
 import "./keyboard.js";
 import "./menus.js";
 import "./signed_out.js";

@@ -23,6 +23,10 @@ if (dialog) {
     event.stopImmediatePropagation();
     ask(form, event.submitter, asking.dataset);
   }, true);
+  // A part of the page that asks for itself again does not take the form away that the question is about.
+  document.addEventListener("htmx:beforeSwap", (event) => {
+    if (dialog.open && event.detail.target.contains(waiting.form)) event.detail.shouldSwap = false;
+  });
   dialog.querySelector("[data-confirm-no]").addEventListener("click", () => dialog.close());
   yes.addEventListener("click", () => {
     const { form, submitter } = waiting;

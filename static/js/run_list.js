@@ -1,6 +1,7 @@
 // Keeps the table of runs in step: the socket says which run changed, the page fetches its line.
 import "./run_selection.js";
 import { ask } from "./ask.js";
+import { focusIn } from "./focus.js";
 import { LiveSocket } from "./socket.js";
 import { showStale } from "./stale.js";
 
@@ -37,7 +38,9 @@ function takeRows(html) {
     const old = document.getElementById(fresh.id);
     if (!old) { table.tBodies[0].prepend(fresh); continue; }
     if (old.hasAttribute("aria-selected")) fresh.setAttribute("aria-selected", old.getAttribute("aria-selected"));
+    const giveBack = focusIn(old);
     old.replaceWith(fresh);
+    giveBack(fresh);
   }
   document.dispatchEvent(new CustomEvent("safehold:swapped"));
 }

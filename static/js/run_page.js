@@ -40,10 +40,11 @@ function refreshHeader(wait = HEADER_EVERY_MS) {
   }, wait);
 }
 
-// A dialog asks about a form of this header, or somebody types in it: leave it where it is.
+// A dialog asks about a form of this header, a menu of it is open, or somebody types in it: leave it where it is.
 function isInUse() {
   const fields = [...header.querySelectorAll('input:not([type="hidden"])')];
-  return document.querySelector("dialog[open]") !== null || fields.some((field) => field.value !== "");
+  const isOpen = document.querySelector("dialog[open]") ?? header.querySelector("details[data-menu][open]");
+  return isOpen !== null || fields.some((field) => field.value !== "");
 }
 
 function refreshTab() {

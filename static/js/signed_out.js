@@ -1,5 +1,6 @@
 // A session that ended under an open page: the person signs in again in another tab and goes on here; nothing typed is lost.
 const dialog = document.querySelector("[data-signed-out]");
+const texts = document.querySelector("[data-status-region]")?.dataset;
 const CHECK_AFTER_MS = 60000; // a form that was open for less is sent without asking first
 let heardAt = Date.now();
 
@@ -34,9 +35,22 @@ async function explain() {
   const isNew = renewTokens();
   // A page that asks again by itself says so by cancelling the event.
   if (isNew && !document.dispatchEvent(new CustomEvent("safehold:signed-in", { cancelable: true }))) return;
-  const texts = document.querySelector("[data-status-region]").dataset;
-  const detail = isNew ? texts.again : texts.answered.replace("{status}", 403);
+  if (isNew) tellAgain();
+  else announce(texts.answered.replace("{status}", 403));
+}
+
+function tellAgain() {
+  announce(texts.again);
+}
+
+function announce(detail) {
   document.dispatchEvent(new CustomEvent("safehold:announce", { detail }));
+}
+
+// A form that the browser itself sends, whatever htmx asks about it while somebody types.
+function isPlain(form) {
+  const isOfHtmx = form.hasAttribute("hx-post") && (form.getAttribute("hx-trigger") ?? "submit").includes("submit");
+  return form.method === "post" && !isOfHtmx && !form.hasAttribute("hx-boost");
 }
 
 function tell() {
@@ -53,12 +67,18 @@ if (dialog) {
   // A plain form would leave the page, and with it what was typed.
   document.addEventListener("submit", async (event) => {
     const form = event.target;
-    const isPlain = form.method === "post" && !form.hasAttribute("hx-post") && !form.hasAttribute("hx-boost");
-    if (event.defaultPrevented || !isPlain || Date.now() - heardAt < CHECK_AFTER_MS) return;
+    if (event.defaultPrevented || !isPlain(form)) return;
+    if (renewTokens()) { // its own token would be refused
+      event.preventDefault();
+      return tellAgain();
+    }
+    if (Date.now() - heardAt < CHECK_AFTER_MS) return;
     event.preventDefault();
     const { submitter } = event;
     if (!(await isSignedIn())) return tell();
     heardAt = Date.now();
+    form.dataset.confirmed = "1"; // what had to be asked was asked before
     form.requestSubmit(submitter);
+    delete form.dataset.confirmed;
   });
 }
