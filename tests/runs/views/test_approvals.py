@@ -184,7 +184,10 @@ def test_what_is_approved_is_the_request_that_the_page_showed(
     press(people.operator, "freeze")
     press(people.operator, "request-approval")
     shown = Approval.objects.get(config=config).pk
-    assert f'name="approval" value="{shown}"' in approver.get(f"/configs/{config.pk}/").content.decode()
+    assert (
+        f'name="approval" value="{shown}"'
+        in approver.get(f"/configs/{config.pk}/").content.decode()
+    )
     press(people.operator, "withdraw", "Another base.")
     press(people.operator, "request-approval")
     path = f"/configs/{config.pk}/approve/act/"

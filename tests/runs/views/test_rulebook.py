@@ -87,7 +87,9 @@ def test_what_somebody_set_meanwhile_is_not_written_over_unseen(approver: Client
     assert "What you typed stands below" in page.content.decode()
     refused = approver.post(f"/settings/rulebook/{RULE}/", {"reset": "1", "version": before})
     assert (refused.status_code, RulebookValue.objects.get().high) == (422, 0.3)
-    approver.post(f"/settings/rulebook/{RULE}/", typed | {"version": page.context["refused"]["version"]})
+    approver.post(
+        f"/settings/rulebook/{RULE}/", typed | {"version": page.context["refused"]["version"]}
+    )
     assert RulebookValue.objects.get().high == 0.4
 
 

@@ -8,7 +8,7 @@ import pytest
 from django.test import Client
 
 from controlplane.common.models import Membership, Project, Role, User
-from runs.models import Card, Config, Run, RulebookValue, SavedView
+from runs.models import Card, Config, RulebookValue, Run, SavedView
 from runs.services import cards, configs
 from safehold.config import to_toml
 from tests.factories import make_project, make_user
