@@ -15,6 +15,7 @@ from checkpoints.models import Checkpoint, Verification
 from checkpoints.services import moves
 from controlplane.common.queue import wake
 from runs.services import events
+from safehold.wire import tidy
 
 # Each progress renews the lease; reading one piece of a slow volume must fit into it. A guess.
 LEASE = timedelta(seconds=120)
@@ -63,7 +64,7 @@ def release(*, verification: Verification, error: str) -> None:
 
     It is tried again until the limit; then it fails, and the checkpoint stays what it was.
     """
-    error = error.replace("\0", "\N{REPLACEMENT CHARACTER}")
+    error = str(tidy(error))
     held = _held(verification).select_for_update().first()
     if held is None:
         return

@@ -17,6 +17,7 @@ from controlplane.common.models import User
 from controlplane.common.queue import wake
 from runs.services import events
 from safehold.findings import Finding
+from safehold.wire import tidy
 
 TASK = "workers.verify"
 
@@ -66,7 +67,8 @@ def record(
         False when the claim was lost: another worker has the verification, or it is done.
     """
     moves.hold_run(verification.checkpoint.run_id)
-    stored = [finding.to_dict() for finding in findings]
+    # Names in the files are anybody's, and may hold what the database cannot.
+    stored = [tidy(finding.to_dict()) for finding in findings]
     held = Verification.objects.filter(
         pk=verification.pk,
         state=Verification.State.RUNNING,
@@ -76,7 +78,7 @@ def record(
         "state": Verification.State.DONE,
         "verdict": verdict,
         "findings": stored,
-        "facts": dict(facts),
+        "facts": tidy(dict(facts)),
         "ended_at": timezone.now(),
         "lease_until": None,
         "error": "",

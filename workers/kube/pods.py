@@ -5,6 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from safehold.wire import tidy
+from workers import exit_records
 from workers.kube import waiting
 from workers.kube.conditions import (
     condition,
@@ -74,7 +76,7 @@ def read(pod: Json, events: Sequence[Json], not_ready: Mapping[str, str]) -> Pod
         index=int(index) if index is not None else -1,
         node=node,
         word=word,
-        reason=reason[:LONGEST],
+        reason=str(tidy(reason[:LONGEST])),
         exit_code=terminated.get("exitCode"),
         is_taken_away=_is_taken_away(pod) and (word in {"failed", "lost", "ending"}),
         record=_record(terminated.get("message"), str(metadata["name"])),
@@ -151,8 +153,8 @@ def _record(message: object, pod: str) -> Json:
     lines = message.strip().splitlines() if isinstance(message, str) else []
     try:
         record = json.loads(lines[-1]) if lines else None
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
-    if not isinstance(record, dict) or record.get("v") != 1:
+    if not isinstance(record, dict) or record.get("v") != 1 or record.get("pod") not in (None, pod):
         return {}
-    return record if record.get("pod") in (None, pod) else {}
+    return exit_records.cleaned(record)

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import Any
 
+from safehold.wire import tidy
 from workers.kube import waiting
 from workers.kube.conditions import condition, is_true
 from workers.kube.ending import exit_record, lingering_record, why_never
@@ -54,7 +55,7 @@ def look(
     told = _judge(job, seen, events, admission, now)
     observation = Observation(
         presence=told.presence,
-        reason=told.reason[:LONGEST],
+        reason=str(tidy(told.reason[:LONGEST])),
         exit=told.exit,
         where=_where(seen),
         seen_at=now.astimezone(UTC),

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from safehold.wire import tidy
 from workers.kube import drift
 from workers.kube.conditions import event_time
 from workers.kube.snapshot import Snapshot
@@ -67,7 +68,7 @@ def _warnings(events: Iterable[Mapping[str, Any]], workload: str, names: set[str
         reason, message = str(event.get("reason") or ""), str(event.get("message") or "")
         about = str((event.get("involvedObject") or {}).get("name") or "")
         key = f"{reason}:{_same_for_all_pods(message, workload)}"
-        text = f"{about}: {message} ({reason})"[:_LONGEST]
+        text = str(tidy(f"{about}: {message} ({reason})"[:_LONGEST]))
         found.setdefault(key, Warned(key, text, event_time(event)))
     return list(found.values())[-MAX_WARNINGS:]
 

@@ -79,7 +79,7 @@ class Folder:
         try:
             with (self.path / name).open("rb") as file:
                 record = json.loads(file.read(_MAX_RECORD_BYTES))
-        except (FileNotFoundError, ValueError):
+        except (FileNotFoundError, ValueError, RecursionError):
             return {}
         return record if isinstance(record, dict) else {}
 

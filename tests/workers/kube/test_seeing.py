@@ -205,3 +205,31 @@ def test_a_place_is_told_at_no_more_than_its_record_keeps():
     where = look(job, pods, now=NOW).observation.where
     assert where.startswith("gke-research-cluster")
     assert len(where) <= 200
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        '{"v": 1, "ranks": [1], "outcome": ["x"], "message": {}, "ended_at": 5}',
+        '{"v": 1, "ranks": 5}',
+        "[" * 4000,
+        '{"v": ' + "9" * 5000 + "}",
+    ],
+    ids=["other types", "a number", "too deep", "too long a number"],
+)
+def test_whatever_a_program_left_as_its_message_the_end_is_seen(message):
+    pod = case("exit_1_plain")
+    [status] = pod["status"]["containerStatuses"]
+    status["state"]["terminated"]["message"] = message
+    exit = look(job_of(pod, *FAILED), [pod], now=NOW).observation.exit
+    assert (exit["outcome"], exit["ranks"]) == ("failed", {})
+
+
+def test_what_a_program_said_last_can_be_stored():
+    pod = case("exit_1_plain")
+    [status] = pod["status"]["containerStatuses"]
+    status["state"]["terminated"]["message"] = "half \ud800 and nul \0"
+    seen = look(job_of(pod), [pod], now=NOW)
+    for text in (seen.observation.reason, seen.pods[0].reason):
+        assert " and nul \ufffd" in text
+        assert text.isprintable()

@@ -255,3 +255,11 @@ def test_saves_that_were_not_told_yet_hold_up_the_end(bench: LocalBench):
     (folder / "outbox" / "1-1.json").unlink()
     seen = bench.launcher.observe(NAME, {})
     assert (seen.presence, seen.exit["outcome"]) == (Presence.EXITED, "finished")
+
+
+def test_files_that_a_program_nested_too_deep_hide_nothing(bench: LocalBench):
+    bench.launcher.start(bench.spec(NAME))
+    wait_for_program(bench)
+    (bench.folder(NAME) / "exit.json").write_text("[" * 60_000)
+
+    assert bench.launcher.observe(NAME, {}).presence is Presence.RUNNING

@@ -177,6 +177,32 @@ def test_one_that_was_written_over_by_another_whole_one_is_damaged():
     assert "step, files differ" in failures(proof)["CKPT-5.registered"]
 
 
+def test_names_in_files_that_the_database_cannot_hold_hold_up_no_verdict():
+    checkpoint = trained(make_attempt())
+    file = next(Path(checkpoint.path).glob("*.safetensors"))
+    data = file.read_bytes()
+    end = 8 + int.from_bytes(data[:8], "little")
+    header = json.loads(data[8:end])
+    name = next(name for name in header if name != "__metadata__")
+    header["odd \0 \ud800"] = header.pop(name)
+    text = json.dumps(header).encode()
+    file.write_bytes(len(text).to_bytes(8, "little") + text + data[end:])
+    proof = run_verify(checkpoint)
+    assert (proof.state, checkpoint.state) == ("done", State.DAMAGED)
+
+
+def test_a_fault_whose_words_the_database_cannot_hold_is_kept(monkeypatch):
+    checkpoint = trained(make_attempt())
+
+    def broken(*args: object) -> None:
+        raise OSError("cannot read half \ud800 \0")
+
+    monkeypatch.setattr(proving, "prove", broken)
+    proof = run_verify(checkpoint)
+    assert proof.state == "requested"
+    assert proof.error.startswith("cannot read half \ufffd")
+
+
 def test_it_may_run_twice():
     checkpoint = trained(make_attempt())
     first = run_verify(checkpoint)
