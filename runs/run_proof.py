@@ -10,9 +10,10 @@ from runs.services import approvals, base_approval, base_lines
 def context(run: Run, attempt: Attempt | None) -> dict[str, Any]:
     """Return what the tab *Config & proof* shows beside config and preflight."""
     approval = approvals.standing_of(run.config)
+    is_planned = attempt is None and not run.start_checkpoint
     return {
         "approval": approval,
-        "other_base": _other_base(run, approval) if approval and attempt is None else None,
+        "other_base": _other_base(run, approval) if approval and is_planned else None,
         "change": RunChange.objects.select_related("parent_config", "reason_by")
         .filter(run=run)
         .first(),

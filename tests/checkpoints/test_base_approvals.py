@@ -154,3 +154,12 @@ def test_the_page_names_the_base_and_says_when_it_is_another_one(world: World) -
     assert f"beginning with base checkpoint {world.base.pk}, may then train" in page
     world.name(world.other)
     assert "Its card names base checkpoint" in client.get(f"/configs/{world.config.pk}/").content.decode()  # fmt: skip
+
+
+def test_a_planned_run_says_that_its_base_is_not_the_approved_one(world: World) -> None:
+    run, client = world.approved(), Client()
+    client.force_login(world.cases.user)
+    assert "data-other-base" not in client.get(f"/runs/{run.pk}/proof/").content.decode()
+    world.name(world.other)
+    page = client.get(f"/runs/{run.pk}/proof/").content.decode()
+    assert f"Its card names base checkpoint {world.other.pk} since" in page

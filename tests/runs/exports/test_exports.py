@@ -168,3 +168,12 @@ def varint(data: bytes, at: int) -> tuple[int, int]:
         shift, at = shift + 7, at + 1
         if not byte & 0x80:
             return value, at
+
+
+def test_a_spreadsheet_computes_no_name_of_a_metric(db: None) -> None:
+    attempt = make_attempt(state="running", first_step_at="2026-01-01T00:00Z")
+    names = ("=1+1", '@SUM("a",1)', "-loss", "loss-")
+    columns = tuple(Column(name, None, np.array([1.0])) for name in names)
+    ingest.store_batch(attempt=attempt, batch=make_batch(1, columns=columns))
+    lines = csv.DictReader(io.StringIO(content(attempt.run, "csv").decode()))
+    assert {line["name"] for line in lines} == {"'=1+1", '\'@SUM("a",1)', "'-loss", "loss-"}

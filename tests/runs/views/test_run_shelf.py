@@ -1,3 +1,5 @@
+import json
+
 import pytest
 from django.test import Client
 
@@ -155,3 +157,16 @@ def test_labels_that_somebody_else_changed_meanwhile_are_not_written_over_unaske
     assert people.operator.post(path, typed | {"version": again}).status_code == 302
     run.refresh_from_db()
     assert run.notes == "Mine."
+
+
+def test_a_view_that_another_tab_kept_meanwhile_is_not_written_over_unseen(people: People) -> None:
+    seen = people.operator.get("/runs/?q=a").context["view_versions"]
+    save = {"name": "mine", "query": "q=a", "seen": json.dumps(seen)}
+    people.operator.post("/runs/views/save/", save)
+    refused = people.operator.post("/runs/views/save/", save | {"query": "q=b"}, follow=True)
+    assert refused.redirect_chain == [("/runs/?q=b", 302)]
+    assert "mine was changed after you read it" in refused.content.decode()
+    assert SavedView.objects.get().query == "q=a"
+    seen = refused.context["view_versions"]
+    people.operator.post("/runs/views/save/", save | {"query": "q=b", "seen": json.dumps(seen)})
+    assert SavedView.objects.get().query == "q=b"
