@@ -1,6 +1,7 @@
 """Clusters: who may register one, what is kept of it, what was last seen."""
 
 import json
+import re
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
@@ -27,6 +28,9 @@ _FORBIDDEN_KEYS = {
     "client-key": gettext_noop("a file"),
     "certificate-authority": gettext_noop("a file"),
 }
+
+_NAMESPACE = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
+_ADDRESS = re.compile(r"https?://[^\s/?#]+(/[^\s?#]*)?$")
 
 
 @transaction.atomic
@@ -223,3 +227,11 @@ def _check(cluster: Cluster) -> None:
         cluster.full_clean(exclude=["created_by"], validate_unique=False)
     except ValidationError as error:
         raise _not_registered(error.message_dict) from error
+    faults = {}
+    if not _NAMESPACE.fullmatch(cluster.namespace):
+        told = _("Lower case letters, digits and -, at most %(most)d.") % {"most": 63}
+        faults["namespace"] = [told]
+    if cluster.ingest_url and not _ADDRESS.match(cluster.ingest_url):
+        faults["ingest_url"] = [_("An address begins with http:// or https:// and a host.")]
+    if faults:
+        raise _not_registered(faults)

@@ -70,13 +70,15 @@ def visible_projects(user: User, slug: str | None) -> QuerySet[Project]:
 
 
 def project_for(user: User, slug: str | None) -> Project:
-    """Return the project that a new object goes to: the one named, else the only one.
+    """Return the project that a new object goes to: the one named, else the only one that is not archived.
 
     Raises:
         NotFound: The one that is named does not exist for this person.
         Invalid: None is named and there are several.
     """
-    found = list(visible_projects(user, slug)[:20])
+    seen = visible_projects(user, slug)
+    at_work = seen.filter(archived_at=None) if slug is None else seen
+    found = list(at_work[:20]) or list(seen[:20])
     if len(found) == 1:
         return found[0]
     if not found:

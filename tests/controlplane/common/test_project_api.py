@@ -25,6 +25,15 @@ def test_an_administrator_makes_a_project_and_is_its_admin(root: Api) -> None:
     assert AuditEntry.objects.get(action="project.create").data["slug"] == "vision-models"
 
 
+def test_of_several_projects_the_only_one_at_work_need_not_be_named(
+    root: Api, project: Project
+) -> None:
+    root.post("projects", {"name": "Vision"})
+    assert root.post("cards", {"name": "a"}).status_code == 422
+    root.post("projects/vision/archive")
+    assert root.post("cards", {"name": "a"}).json()["project"] == project.slug
+
+
 def test_the_same_request_again_makes_no_second_project(root: Api) -> None:
     answers = [
         root.post("projects", {"name": "Vision"}, Idempotency_Key="a").json() for _ in range(2)

@@ -43,6 +43,17 @@ def test_credentials_are_kept_encrypted_and_never_in_the_audit_trail(root):
     assert cluster.namespace == "team"
 
 
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("namespace", "Bad Name"), ("namespace", "-a"), ("ingest_url", "nope"), ("ingest_url", "http://")],
+)  # fmt: skip
+def test_what_no_pod_could_use_is_refused_by_field(root, field, value):
+    with pytest.raises(Invalid) as refused:
+        register(root, **{field: value})
+    assert list(refused.value.fields) == [field]
+    assert register(root, ingest_url="http://here:8000/safehold").ingest_url.endswith("/safehold")
+
+
 def test_only_an_administrator_registers_and_removes():
     with pytest.raises(Forbidden):
         register(make_user())
