@@ -75,7 +75,7 @@ def cuts_of(
     """
     cuts: dict[int, int | None] = {}
     cut: int | None = None
-    for pk, stretch in reversed(stretches.items()):
+    for pk, stretch in reversed(list(stretches.items())):
         cuts[pk] = cut
         here = cut_of(stretch, first_steps.get(pk))
         cut = here if cut is None else cut if here is None else min(cut, here)

@@ -21,9 +21,10 @@ from runs.metricstore.window import Edges, Range
 Key = tuple[str, int]  # name, attempt id
 _NO_STRETCHES: Mapping[int, Stretch] = MappingProxyType({})
 _SERIES = """
-SELECT name, attempt_id, rank, id, num_points, num_not_finite, min_step, max_step, last_value
+SELECT DISTINCT ON (attempt_id, name)
+  name, attempt_id, rank, id, num_points, num_not_finite, min_step, max_step, last_value
 FROM runs_series WHERE attempt_id = ANY(%s::bigint[]) AND name = ANY(%s::text[])
-  AND %s::bigint IN (-1, rank) ORDER BY rank DESC
+  AND %s::bigint IN (-1, rank) ORDER BY attempt_id, name, rank
 """
 _EXTENTS = """
 SELECT series_id, num_points, min_{x}, max_{x} FROM runs_metricchunk
@@ -77,15 +78,16 @@ def gather(
         rank: Only this rank; default: of each attempt the lowest one that logs the metric.
         stretches: Of one run, where attempts replace each other: no level is read across such a step.
     """
-    stored = tail.read(attempt_ids)
+    batches = tail.read(attempt_ids)
     found = _series(attempt_ids, names, rank)
-    _add_tail(found, stored, names, rank)
+    _add_tail(found, batches, names, rank)
     by_series = {one.series_id: one for one in found.values() if one.series_id is not None}
     _choose_levels(found, by_series, within, budget)
     edges = _edges(found, within, stretches)
     chunks = _chunks(found, edges, within)
     for key, one in found.items():
-        whole = chunks[one.series_id].points(edges[key], one.factor, within.columns)
+        stored = chunks.get(one.series_id or 0, Stored())
+        whole = stored.points(edges[key], one.factor, within.columns)
         ends = [edges[key].reduced(joined(one.tail), one.factor)] if one.tail else []
         one.points = joined([whole, *ends]).sorted_by_step().newest_of_each_step()
     return found
@@ -111,7 +113,7 @@ def _series(
 ) -> dict[Key, Found]:
     found: dict[Key, Found] = {}
     for row in rows(_SERIES, list(attempt_ids), list(names), -1 if rank is None else rank):
-        found[row[0], row[1]] = Found(*row[2:])  # the lowest rank comes last and stands
+        found[row[0], row[1]] = Found(*row[2:])
     return found
 
 
@@ -164,12 +166,12 @@ def _count(points: Points, within: Range) -> int:
 
 def _chunks(
     found: Mapping[Key, Found], edges: Mapping[Key, Edges], within: Range
-) -> Mapping[int | None, Stored]:
+) -> Mapping[int, Stored]:
     groups: dict[int, dict[int, Edges]] = defaultdict(dict)
     for key, one in found.items():
         if one.series_id is not None:
             groups[one.factor][one.series_id] = edges[key]
-    chunks: dict[int | None, Stored] = defaultdict(Stored)
+    chunks: dict[int, Stored] = {}
     for factor, wanted in groups.items():
         chunks |= read(wanted, within.x, factor)
     return chunks
