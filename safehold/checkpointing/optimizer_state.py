@@ -15,6 +15,7 @@ from torch import Tensor, nn
 from torch.optim import Optimizer
 
 from safehold.checkpointing.errors import CheckpointError, RestoreError
+from safehold.checkpointing.forms import is_optimizer
 from safehold.checkpointing.network_state import bare
 
 Document = dict[str, Any]
@@ -192,6 +193,6 @@ def check(document: Any) -> Document:
     Raises:
         RestoreError: it has not.
     """
-    if not isinstance(document, dict) or not {"class", "groups", "scalars"} <= document.keys():
+    if not is_optimizer(document):
         raise RestoreError("optimizer.json is not what Safehold writes.")
     return document

@@ -11,6 +11,7 @@ from safehold.checkpointing import network_state, optimizer_state, random_state
 from safehold.checkpointing.damage import file_differences, refuse_damage
 from safehold.checkpointing.errors import RestoreError
 from safehold.checkpointing.formats.base import FormatError
+from safehold.checkpointing.forms import is_state
 from safehold.checkpointing.names import OPTIMIZER_FILE, SCALER_FILE, SCHEDULER_FILE, rank_file
 from safehold.checkpointing.ranks import Ranks
 from safehold.checkpointing.scheduler_state import load_scheduler
@@ -39,7 +40,7 @@ def restore(ranks: Ranks, folder: Path, parts: Parts, expected: Expected, *, for
     manifest = ranks.agree_each(lambda: _read_manifest(folder), RestoreError)
     notes = ranks.agree_each(lambda: _refuse_differences(folder, manifest, expected), RestoreError)
     ranks.agree(lambda: refuse_damage(folder, manifest, manifest.files, ranks), RestoreError)
-    ranks.agree(lambda: _refuse_misfit(folder, manifest, parts), RestoreError)
+    ranks.agree(lambda: _refuse_misfit(folder, manifest, parts, ranks), RestoreError)
     loaded = ranks.agree(lambda: _load(folder, manifest, parts, ranks, fork), RestoreError)
     notes += [note for _, rank_notes in loaded for note in rank_notes]
     tokens = max(manifest.tokens, 0)
@@ -70,7 +71,7 @@ def _refuse_differences(folder: Path, manifest: Manifest, expected: Expected) ->
     return [f"Restored although different: {describe([item])}." for item in found]
 
 
-def _refuse_misfit(folder: Path, manifest: Manifest, parts: Parts) -> None:
+def _refuse_misfit(folder: Path, manifest: Manifest, parts: Parts, ranks: Ranks) -> None:
     """Compare tensors, parameters and groups, by name, before anything is loaded."""
     unread = [entry.path for entry in manifest.files if not _is_ours(entry.path)]
     if unread:
@@ -83,6 +84,8 @@ def _refuse_misfit(folder: Path, manifest: Manifest, parts: Parts) -> None:
     )
     for name in ("model", "optimizer"):
         found += file_differences(folder, manifest.components[name])
+    for path in _state_files(manifest, parts, ranks):
+        _state(folder, path)
     document = optimizer_state.check(_document(folder, OPTIMIZER_FILE))
     found += optimizer_state.differences(document, parts.optimizer, parts.model)
     for name in ("scheduler", "sampler", "scaler"):
@@ -113,27 +116,43 @@ def _load(
         parts.optimizer, parts.model, document, moments, keep_settings=fork
     )
     if parts.scheduler is not None:
-        state = _document(folder, SCHEDULER_FILE)["state"]
+        state = _state(folder, SCHEDULER_FILE)
         load_scheduler(parts.scheduler, parts.optimizer, state, keep_settings=fork)
     if parts.scaler is not None:
-        parts.scaler.load_state_dict(_document(folder, SCALER_FILE)["state"])
-    same_world = manifest.world.get("size", 1) == ranks.size
+        parts.scaler.load_state_dict(_state(folder, SCALER_FILE))
     if parts.sampler is not None:
-        path = rank_file("sampler", ranks.rank if same_world else 0)
-        parts.sampler.load_state_dict(_document(folder, path)["state"])
-    return overrides, _restore_random_state(folder, manifest, ranks, same_world)
+        parts.sampler.load_state_dict(_state(folder, _sampler_file(manifest, ranks)))
+    return overrides, _restore_random_state(folder, manifest, ranks)
 
 
-def _restore_random_state(
-    folder: Path, manifest: Manifest, ranks: Ranks, same_world: bool
-) -> list[str]:
+def _state_files(manifest: Manifest, parts: Parts, ranks: Ranks) -> list[str]:
+    """Return the files of state, apart from the optimizer's, that this rank will load."""
+    found = {
+        SCHEDULER_FILE: parts.scheduler,
+        SCALER_FILE: parts.scaler,
+        _sampler_file(manifest, ranks): parts.sampler,
+    }
+    wanted = [path for path, part in found.items() if part is not None]
+    wanted.append(rank_file("rng", ranks.rank))
+    return [path for path in wanted if any(path == entry.path for entry in manifest.files)]
+
+
+def _sampler_file(manifest: Manifest, ranks: Ranks) -> str:
+    return rank_file("sampler", ranks.rank if _is_same_world(manifest, ranks) else 0)
+
+
+def _is_same_world(manifest: Manifest, ranks: Ranks) -> bool:
+    return bool(manifest.world.get("size", 1) == ranks.size)
+
+
+def _restore_random_state(folder: Path, manifest: Manifest, ranks: Ranks) -> list[str]:
     path = rank_file("rng", ranks.rank)
-    if not same_world or path not in manifest.components["rng"].files:
+    if not _is_same_world(manifest, ranks) or path not in manifest.components["rng"].files:
         return [
             f"Rank {ranks.rank} keeps a fresh random state: the checkpoint has none of its own."
         ]
     try:
-        random_state.restore(_document(folder, path)["state"])
+        random_state.restore(_state(folder, path))
     except ValueError as error:
         return [f"Rank {ranks.rank}: {error}"]
     return []
@@ -141,6 +160,13 @@ def _restore_random_state(
 
 def _is_ours(path: str) -> bool:
     return path.endswith((".safetensors", ".json"))
+
+
+def _state(folder: Path, path: str) -> Any:
+    document = _document(folder, path)
+    if not is_state(document):
+        raise RestoreError(f"{folder / path} is not what Safehold writes.")
+    return document["state"]
 
 
 def _document(folder: Path, path: str) -> Any:

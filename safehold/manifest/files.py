@@ -126,11 +126,18 @@ def _manifest(data: dict[str, Any]) -> Manifest:
         data_version=fields.text(data, "data_version"),
         mix_version=fields.text(data, "mix_version", default=""),
         code=fields.mapping(data, "code"),
-        world=fields.mapping(data, "world"),
+        world=_world(fields.mapping(data, "world")),
         parent=None if parent is None else fields.text(data, "parent"),
         origin=fields.mapping(data, "origin"),
         absent=tuple(str(name) for name in fields.listed(data, "absent")),
     )
+
+
+def _world(data: dict[str, Any]) -> dict[str, Any]:
+    if "size" in data:
+        fields.whole(data, "size", least=1)
+    fields.listed(data, "rng")
+    return data
 
 
 def _files(data: dict[str, Any], algorithm: str) -> tuple[FileEntry, ...]:

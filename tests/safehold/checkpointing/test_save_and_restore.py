@@ -236,17 +236,15 @@ def test_script_without_scheduler_is_told_so(tmp_path):
     assert any("gave no scheduler to save" in item.message for item in findings)
 
 
-def with_other_weights(folder, change):
-    """Change the tensors of the weights' file, and have the manifest name the new bytes."""
-    path = folder / MODEL_FILE
-    tensors = change(dict(load_file(folder, MODEL_FILE)))
-    path.write_bytes(b"".join(chunks_of(tensors, {"step": "4"})))
-    document = json.loads((folder / "manifest.json").read_bytes())
+def put(path, content):
+    """Change a file of a checkpoint, and have the manifest name the new bytes."""
+    path.write_bytes(content)
+    manifest = path.with_name("manifest.json")
+    document = json.loads(manifest.read_bytes())
     for entry in document["files"]:
-        if entry["path"] == MODEL_FILE:
-            entry["size"] = path.stat().st_size
-            entry["digest"] = blake3(path.read_bytes()).hexdigest()
-    (folder / "manifest.json").write_text(json.dumps(document))
+        if entry["path"] == path.name:
+            entry |= {"size": len(content), "digest": blake3(content).hexdigest()}
+    manifest.write_text(json.dumps(document))
 
 
 @pytest.mark.parametrize(
@@ -267,9 +265,43 @@ def test_a_file_that_holds_other_tensors_than_the_manifest_states_is_refused(
     training = Training(tmp_path)
     training.steps(4)
     training.checkpointer.save(4)
-    with_other_weights(step_folder(tmp_path, 4), change)
+    tensors = change(dict(load_file(step_folder(tmp_path, 4), MODEL_FILE)))
+    put(step_folder(tmp_path, 4) / MODEL_FILE, b"".join(chunks_of(tensors, {"step": "4"})))
     again = Training(tmp_path, attempt="2", **{start: step_folder(tmp_path, 4)})
     before = {name: value.clone() for name, value in again.network.state_dict().items()}
     with pytest.raises(RestoreError, match=named):
         again.checkpointer.restore_or_start()
     assert all(torch.equal(before[n], value) for n, value in again.network.state_dict().items())
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("optimizer.json", []),
+        ("optimizer.json", {"steps": None}),
+        ("optimizer.json", {"steps": {"q.weight": "4"}}),
+        ("optimizer.json", {"groups": None}),
+        ("optimizer.json", {"groups": [{"parameters": [["q.weight"]]}]}),
+        ("optimizer.json", {"scalars": [1]}),
+        ("scheduler.json", []),
+        ("sampler-00000.json", "x"),
+        ("rng-00000.json", {"state": ...}),
+    ],
+)
+def test_a_document_of_another_form_is_refused_before_anything_is_loaded(tmp_path, name, change):
+    training = Training(tmp_path)
+    training.steps(4)
+    training.checkpointer.save(4)
+    path = step_folder(tmp_path, 4) / name
+    document = json.loads(path.read_bytes())
+    if isinstance(change, dict):
+        document |= change
+        change = {key: value for key, value in document.items() if value is not ...}
+    put(path, json.dumps(change).encode())
+    if not name.startswith(("scheduler", "sampler")):
+        assert verify(path.parent).verdict == "fail"
+    again = Training(tmp_path, attempt="2", resume_from=path.parent)
+    before = again.network.q.weight.detach().clone()
+    with pytest.raises(RestoreError, match=f"{name} is not what Safehold writes|optimizer.json"):
+        again.checkpointer.restore_or_start()
+    assert torch.equal(again.network.q.weight, before)

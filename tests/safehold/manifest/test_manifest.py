@@ -85,6 +85,8 @@ def test_manifest_of_sha256_is_read_in_our_form():
         ({"components": {"heart": {}}}, "`components.heart` is unknown"),
         ({"components": {"model": {"files": ["b"]}}}, "uses 'b', not in `files`"),
         ({"created": None}, "`created` is missing"),
+        ({"world": {"size": "4"}}, "`size` is '4'; it must be a whole number"),
+        ({"world": {"rng": 5}}, "`rng` is 5; it must be a list"),
     ],
 )
 def test_wrong_field_is_named(change, message):

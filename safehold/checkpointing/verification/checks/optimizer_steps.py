@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from safehold.checkpointing.forms import is_optimizer
 from safehold.checkpointing.names import OPTIMIZER_FILE
 from safehold.checkpointing.verification.base import check
 from safehold.checkpointing.verification.facts import Facts
@@ -16,6 +17,13 @@ def optimizer_steps(facts: Facts) -> Iterator[Finding]:
     """The optimizer has made the stated updates on every parameter it holds."""
     document = _document(facts)
     if facts.manifest is None or document is None:
+        return
+    if not is_optimizer(document):
+        yield fail(
+            f"{OPTIMIZER_FILE} is not what Safehold writes: it cannot be loaded.",
+            evidence={"path": OPTIMIZER_FILE},
+            advice="Resume from another checkpoint.",
+        )
         return
     step = facts.manifest.step
     steps = {name: count for name, count in document["steps"].items() if count is not None}
@@ -37,9 +45,10 @@ def optimizer_steps(facts: Facts) -> Iterator[Finding]:
         )
 
 
-def _document(facts: Facts) -> dict[str, Any] | None:
+def _document(facts: Facts) -> Any:
+    """Return the document, None where there is none of ours: those of other layouts state no tensors."""
     item = facts.files.get(OPTIMIZER_FILE)
-    document = item.contents.document if item and item.contents else None
-    if not isinstance(document, dict) or not {"steps", "groups"} <= document.keys():
+    component = facts.manifest.components.get("optimizer") if facts.manifest else None
+    if component is None or not component.tensors or item is None or item.contents is None:
         return None
-    return document
+    return {} if item.contents.document is None else item.contents.document

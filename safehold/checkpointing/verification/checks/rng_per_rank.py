@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from safehold.checkpointing.forms import is_state
 from safehold.checkpointing.random_state import digest_of
 from safehold.checkpointing.verification.base import check
 from safehold.checkpointing.verification.facts import Facts
@@ -29,7 +30,7 @@ def rng_per_rank(facts: Facts) -> Iterator[Finding]:
     if recorded is None and size > 1:
         yield unknown("The manifest does not say which random state each rank had.")
     for rank, (state, wanted) in enumerate(zip(states, recorded or [], strict=False)):
-        if isinstance(state, dict) and digest_of(state.get("state")) != wanted:
+        if not is_state(state) or digest_of(state["state"]) != wanted:
             yield fail(
                 f"Rank {rank} was saved with another random state than it had.",
                 evidence={"rank": rank, "expected": wanted},
