@@ -1,6 +1,7 @@
 """Lists of runs under a name: a person's own, or shared with the project."""
 
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 from django.db import transaction
 from django.db.models import QuerySet
@@ -47,7 +48,7 @@ def save_view(
     given = cleaned_name(name)[:NAME_LENGTH]
     if not given:
         raise Invalid(_("A view has a name."), fields={"name": [_("It is missing.")]})
-    mine = {"project": project, "user": user, "name": given}
+    mine: dict[str, Any] = {"project": project, "user": user, "name": given}
     if seen is not None:
         _require_unchanged(SavedView.objects.select_for_update().filter(**mine).first(), seen)
     view, _is_new = SavedView.objects.update_or_create(
