@@ -1,11 +1,14 @@
 """A save that did not happen is never reported as done, and harms nothing."""
 
+import errno
 import os
 import random
 import signal
+import stat
 import subprocess
 import sys
 import time
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -160,3 +163,19 @@ def test_what_an_attempt_that_was_killed_left_goes_after_a_day(tmp_path):
         os.utime(path, (yesterday, yesterday))
     Training(tmp_path, attempt="2").checkpointer.save(1)
     assert [old.exists(), young.exists(), other.exists()] == [False, True, True]
+
+
+@pytest.mark.parametrize(("number", "saved"), [(errno.EINVAL, True), (errno.EIO, False)])
+def test_a_file_system_that_syncs_no_folders_is_no_failure(tmp_path, monkeypatch, number, saved):
+    fsync = os.fsync
+
+    def only_files(descriptor):
+        if stat.S_ISDIR(os.fstat(descriptor).st_mode):
+            raise OSError(number, os.strerror(number))
+        fsync(descriptor)
+
+    training = Training(tmp_path)
+    monkeypatch.setattr(os, "fsync", only_files)
+    with nullcontext() if saved else pytest.raises(SaveError, match="Input/output error"):
+        training.checkpointer.save(1)
+    assert step_folder(tmp_path, 1).exists() is saved
