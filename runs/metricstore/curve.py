@@ -19,6 +19,8 @@ from runs.metricstore.points import Points
 Axis = Literal["tokens", "step", "time"]
 AXES: tuple[Axis, ...] = ("tokens", "step", "time")
 MAX_MARKS = 200
+# Of a part, however many there are: both ends, the smallest and the largest point.
+MIN_SHOWN = 4
 # Beyond it a number in JSON is no longer exact in a browser.
 _EXACT = 2**53
 
@@ -98,10 +100,9 @@ def axis_of(points: Points, x: Axis, skew_ms: int) -> NDArray[np.int64]:
 
 
 def budgets(sizes: Sequence[int], total: int) -> list[int]:
-    """Return how many points each part may show, in proportion, at most `total` in all."""
-    least = max(1, min(4, total // max(len(sizes), 1)))
-    free, whole = max(0, total - least * len(sizes)), max(sum(sizes), 1)
-    return [least + free * size // whole for size in sizes]
+    """Return how many points each part may show, in proportion, at most `total` in all, but `MIN_SHOWN` of each."""
+    free, whole = max(0, total - MIN_SHOWN * len(sizes)), max(sum(sizes), 1)
+    return [MIN_SHOWN + free * size // whole for size in sizes]
 
 
 def drawn(part: Part, budget: int) -> dict[str, Any]:

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runs.metricstore import curve
+from runs.metricstore import curve, levels
 from runs.metricstore.curve import Stretch, cut_of
 from runs.metricstore.points import Points
 
@@ -49,8 +49,14 @@ def test_of_equal_steps_the_one_that_arrived_last_stands() -> None:
 def test_budgets_never_exceed_the_total(sizes: list[int], total: int) -> None:
     shares = curve.budgets(sizes, total)
     assert len(shares) == len(sizes)
-    assert sum(shares) <= max(total, len(sizes))
-    assert all(share >= 1 for share in shares)
+    assert sum(shares) <= max(total, curve.MIN_SHOWN * len(sizes))
+    assert all(share >= curve.MIN_SHOWN for share in shares)
+
+
+def test_a_spike_is_seen_however_many_parts_share_a_small_budget() -> None:
+    values = np.array([2.0, 2.0, 9.0, 2.0, -3.0, 2.0, 2.0, 2.0])
+    shares = curve.budgets([values.size] * 40, 100)
+    assert all({9.0, -3.0} <= set(values[levels.thinned(values, share)]) for share in shares)
 
 
 def test_steps_that_a_browser_would_round_become_text() -> None:
