@@ -56,7 +56,10 @@ def ingest_url_of(launcher: str) -> str:
 def look_at(cluster: Cluster) -> None:
     """Look at a whole cluster once and record what was seen."""
     try:
-        seen = survey(kube_of(cluster), cluster.namespace)
+        kube = kube_of(cluster)
+        # One that takes connections and says nothing must not keep a worker for a whole time-out.
+        kube.require_answer()
+        seen = survey(kube, cluster.namespace)
     except SafeholdError as error:  # also credentials that cannot be read
         clusters.record_unreachable(cluster=cluster, reason=error.message)
         return

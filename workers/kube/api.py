@@ -25,7 +25,7 @@ Json = dict[str, Any]
 # Every request has a bound: a stopping API server keeps connections open for a minute without a word.
 CONNECT_SECONDS = 5.0
 READ_SECONDS = 20.0
-PROBE_SECONDS = 2.0
+PROBE_SECONDS = 3.0
 PAGE = 500
 FIELD_MANAGER = "safehold"
 _UNUSABLE = (

@@ -34,12 +34,12 @@ class Snapshot:
 
     def look(self, name: str) -> Look:
         """Judge one workload as of this moment."""
-        job = self.jobs.get(name)
+        job, pods = self.jobs.get(name), self.pods.get(name, [])
         is_fenced = job is not None and names.FENCE in (job["metadata"].get("labels") or {})
         found = look(
             None if job is None or names.is_tombstone(job) else job,
-            self.pods.get(name, []),
-            events=self.events,
+            pods,
+            events=self._events_of(name) if job is None or _needs_words(job, pods) else [],
             nodes_not_ready=self.nodes_not_ready,
             admission=self._admission(job),
             is_fenced=is_fenced,
@@ -55,6 +55,10 @@ class Snapshot:
         for name in sorted({*self.jobs, *self.pods}):
             if not names.is_tombstone(self.jobs.get(name, {})) or self.pods.get(name):
                 yield name
+
+    def _events_of(self, name: str) -> list[Json]:
+        """Return what was told of a workload and of what was made of it: all that begins with its name."""
+        return [event for event in self.events if _is_about(event, name)]
 
     def _admission(self, job: Json | None) -> str:
         labels = (job or {}).get("metadata", {}).get("labels") or {}
@@ -129,6 +133,11 @@ def optional(kube: Kube, kind: Kind, namespace: str, fields: str = "") -> list[J
         if error.status in {403, 404}:
             return []
         raise
+
+
+def _is_about(event: Json, name: str) -> bool:
+    about = str((event.get("involvedObject") or {}).get("name") or "")
+    return about == name or about.startswith(f"{name}-")
 
 
 def _needs_words(job: Json, pods: list[Json]) -> bool:

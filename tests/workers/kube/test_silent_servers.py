@@ -1,14 +1,19 @@
 """A server that takes connections and says nothing must not take the time of the workers with it."""
 
+import json
 import socket
 import time
 from datetime import UTC, datetime
 
 import pytest
 
+from controlplane.common import encryption
+from runs.models import Cluster
+from tests.factories import make_user
 from tests.fakes.kube import answers
 from tests.workers.kube.connecting import kube_of
 from tests.workers.kube.test_objects import PLACE
+from workers import clusters
 from workers.kube import api, recent
 from workers.kube.api import Kube
 from workers.kube.connecting import Credentials
@@ -60,3 +65,23 @@ def test_a_server_that_tells_no_version_is_looked_at_all_the_same(cluster, tmp_p
     refused = answers.status(403, "Forbidden", "no version for you")
     cluster.fail(lambda r: r.path == "/version", before=refused)
     assert looking.snapshot().jobs == {}
+
+
+@pytest.mark.django_db
+def test_a_survey_of_it_is_short_and_tells(silent, monkeypatch):
+    monkeypatch.setattr(api, "READ_SECONDS", 5.0)
+    monkeypatch.setattr(api, "PROBE_SECONDS", 0.05)
+    held = encryption.encrypt(json.dumps({"url": silent, "token": "t"}))
+    made = Cluster.objects.create(
+        name="lab",
+        namespace="team",
+        way="token",
+        image="i",
+        credentials=held,
+        created_by=make_user(),
+    )
+    began = time.monotonic()
+    clusters.look_at(made)
+    assert time.monotonic() - began < 1
+    made.refresh_from_db()
+    assert made.state == "unreachable"

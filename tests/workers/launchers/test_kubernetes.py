@@ -60,7 +60,7 @@ def test_a_start_is_observed_from_nothing_to_its_end(cluster, launcher):
     settle(cluster, 6, 1)
     seen = launcher.observe(NAME, handle)
     assert (seen.presence, seen.exit["outcome"]) == (Presence.EXITED, "finished")
-    assert seen.exit["ranks"] == {"0": {"exit_code": 0}}
+    assert seen.exit["ranks"]["0"]["exit_code"] == 0
 
 
 def test_starting_twice_makes_one_workload(cluster, launcher):
@@ -231,6 +231,16 @@ def test_a_quota_refusal_and_missing_devices_are_told_in_words(cluster, launcher
     assert "Quota q is used up" in launcher.observe(NAME, {}).reason
     launcher.start(spec(name="safehold-r2-a1", run_id=2, attempt=1, devices=64, nodes=1))
     settle(cluster)
+
+
+def test_the_quota_of_one_workload_is_not_told_of_another(cluster, launcher):
+    cluster.make_quota(8)
+    launcher.start(spec())
+    settle(cluster)
+    other = "safehold-r1-a20"
+    launcher.start(spec(name=other, attempt=20, devices=1, nodes=1))
+    assert launcher.observe(other, {}).reason == "0 of 1 pods exist."
+    assert "Quota q is used up" in launcher.observe(NAME, {}).reason
 
 
 def test_waiting_for_devices_is_told_with_the_counts(cluster, launcher):
