@@ -18,6 +18,7 @@ from safehold.checkpointing.scheduler_state import load_scheduler
 from safehold.checkpointing.start import Start
 from safehold.checkpointing.state import Parts
 from safehold.checkpointing.tensors import entries_of, load_file
+from safehold.checkpointing.values import from_json
 from safehold.manifest import (
     Expected,
     Manifest,
@@ -166,7 +167,10 @@ def _state(folder: Path, path: str) -> Any:
     document = _document(folder, path)
     if not is_state(document):
         raise RestoreError(f"{folder / path} is not what Safehold writes.")
-    return document["state"]
+    try:
+        return from_json(document["state"])
+    except ValueError as error:
+        raise RestoreError(f"{folder / path} is not what Safehold writes: {error}") from error
 
 
 def _document(folder: Path, path: str) -> Any:

@@ -23,6 +23,7 @@ from safehold.checkpointing.names import (
 )
 from safehold.checkpointing.network_state import NamedTensors
 from safehold.checkpointing.tensors import chunks_of
+from safehold.checkpointing.values import to_json
 
 
 class Stateful(Protocol):
@@ -102,7 +103,7 @@ def capture(parts: Parts, *, rank: int, step: int, tokens: int, kind: str) -> Ca
         rank_file("rng", rank): {"step": step, "rank": rank, "state": rng}
     }
     if parts.sampler is not None:
-        state = parts.sampler.state_dict()
+        state = to_json(parts.sampler.state_dict())
         documents[rank_file("sampler", rank)] = {"step": step, "rank": rank, "state": state}
     captured = Captured(step, tokens, kind, documents, random_state.digest_of(rng))
     return _with_shared(captured, parts) if rank == 0 else captured
@@ -117,7 +118,7 @@ def _with_shared(captured: Captured, parts: Parts) -> Captured:
     }
     for name, part in ((SCHEDULER_FILE, parts.scheduler), (SCALER_FILE, parts.scaler)):
         if part is not None:
-            documents[name] = {"step": captured.step, "state": part.state_dict()}
+            documents[name] = {"step": captured.step, "state": to_json(part.state_dict())}
     return replace(
         captured,
         documents=documents,

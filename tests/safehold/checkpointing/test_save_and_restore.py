@@ -2,11 +2,13 @@
 
 import json
 import random
+from dataclasses import replace
 
 import numpy as np
 import pytest
 import torch
 from blake3 import blake3
+from torch.optim import lr_scheduler
 
 from safehold.checkpointing.checkpointer import Checkpointer
 from safehold.checkpointing.errors import RestoreError
@@ -305,3 +307,59 @@ def test_a_document_of_another_form_is_refused_before_anything_is_loaded(tmp_pat
     with pytest.raises(RestoreError, match=f"{name} is not what Safehold writes|optimizer.json"):
         again.checkpointer.restore_or_start()
     assert torch.equal(again.network.q.weight, before)
+
+
+def rates_of(root, make, *, interrupted):
+    """Twelve rates of a training with some scheduler of torch, saved and resumed after the fifth or not."""
+    training, rates = None, []
+    for number, count in enumerate((5, 7)):
+        resume_from = step_folder(root, 5) if number and interrupted else None
+        if training is None or interrupted:
+            made = Training(root, attempt=str(number + 1), resume_from=resume_from)
+            made.scheduler = make(made.optimizer)
+            made.checkpointer._parts = replace(made.checkpointer._parts, scheduler=made.scheduler)
+            training = made
+            training.checkpointer.restore_or_start()
+        for _ in range(count):
+            training.optimizer.step()
+            rates.append(training.optimizer.param_groups[0]["lr"])
+            measured = isinstance(training.scheduler, lr_scheduler.ReduceLROnPlateau)
+            training.scheduler.step(*([1.0] if measured else []))
+        if not number and interrupted:
+            training.checkpointer.save(5)
+    return rates
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda o: lr_scheduler.MultiStepLR(o, milestones=[3, 8, 8, 10], gamma=0.5),
+        lambda o: lr_scheduler.ReduceLROnPlateau(o, patience=2),
+        lambda o: lr_scheduler.OneCycleLR(o, max_lr=0.1, total_steps=20),
+        lambda o: lr_scheduler.CosineAnnealingWarmRestarts(o, T_0=4),
+        lambda o: lr_scheduler.SequentialLR(
+            o,
+            [lr_scheduler.LinearLR(o), lr_scheduler.MultiStepLR(o, milestones=[2, 5])],
+            milestones=[4],
+        ),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::UserWarning")  # torch's own, of its own schedulers
+def test_every_scheduler_of_torch_goes_on_as_it_was(tmp_path, make):
+    whole = rates_of(tmp_path / "other", make, interrupted=False)
+    assert rates_of(tmp_path, make, interrupted=True) == whole
+    assert len(set(whole)) > 1
+
+
+def test_the_place_of_a_sampler_comes_back_as_it_was_handed_out(tmp_path):
+    random.seed(5)
+    state = {"generator": random.getstate(), "shards": {0: [1, 2], 7: []}, "best": float("-inf")}
+    training = Training(tmp_path)
+    training.sampler.state_dict = lambda: state
+    training.checkpointer.save(1)
+    again = Training(tmp_path, attempt="2", resume_from=step_folder(tmp_path, 1))
+    found = []
+    again.sampler.load_state_dict = found.append
+    again.checkpointer.restore_or_start()
+    assert found == [state]
+    random.setstate(found[0]["generator"])
