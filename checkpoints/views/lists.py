@@ -9,9 +9,8 @@ from django.views.decorators.http import require_GET
 
 from checkpoints import rows, selectors
 from checkpoints.forms.filters import KINDS, ORDERS, PINS, STATES, FilterForm
-from controlplane.common.access import role_of
+from controlplane.common.access import may
 from controlplane.common.api import caller
-from controlplane.common.models import Role
 from runs import access as run_access
 from runs import listings
 from runs.models import Run
@@ -52,13 +51,12 @@ def of_run(request: HttpRequest, run_id: int) -> HttpResponse:
 def _of_run(request: HttpRequest, run: Run) -> dict[str, Any]:
     cursor = request.GET.get("cursor", "")
     page = listings.page_of(selectors.for_run(run), cursor=cursor)
-    role = role_of(caller(request), run.project_id)
     return {
         "run": run,
         "rows": rows.rows_of(page.rows),
         "next_cursor": page.next_cursor,
         "since_saved": selectors.seconds_since_saved(run),
         "failed": selectors.newest_failed(run),
-        "may_act": role is not None and role >= Role.OPERATOR,
+        "may_act": may(caller(request), run.project_id, "checkpoint.pin"),
         "may_resume": selectors.can_resume(run),
     }

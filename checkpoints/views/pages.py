@@ -11,9 +11,8 @@ from django.views.decorators.http import require_GET
 from checkpoints import access, contents, drawing, rows, selectors
 from checkpoints.models import Checkpoint
 from checkpoints.selectors.lineage import Lineage, lineage_of
-from controlplane.common.access import projects_of, role_of
+from controlplane.common.access import may, projects_of
 from controlplane.common.api import caller
-from controlplane.common.models import Role
 
 
 @require_GET
@@ -75,11 +74,10 @@ def _relatives(lineage: Lineage) -> list[tuple[Checkpoint, str, int | None, bool
 
 def proof_context(request: HttpRequest, checkpoint: Checkpoint) -> dict[str, Any]:
     """Return what the proof and the acts of a checkpoint need."""
-    role = role_of(caller(request), checkpoint.run.project_id)
     return {
         "checkpoint": checkpoint,
         "run": checkpoint.run,
         "proof": rows.proof_of(checkpoint),
-        "may_act": role is not None and role >= Role.OPERATOR,
+        "may_act": may(caller(request), checkpoint.run.project_id, "checkpoint.pin"),
         "may_resume": selectors.can_resume(checkpoint.run),
     }
