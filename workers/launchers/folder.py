@@ -69,10 +69,13 @@ class Folder:
         """Return the exit record, or {} where there is none."""
         return self.read("exit.json")
 
-    @property
-    def has_unsent_saves(self) -> bool:
-        """Whether checkpoints were saved here of which the control plane has not heard."""
-        return any((self.path / "outbox").glob("*.json"))
+    def has_unsent_saves(self, within_seconds: float) -> bool:
+        """Whether the ranks, which ended so lately, saved checkpoints of which the control plane has not heard."""
+        try:
+            age = time.time() - (self.path / "exit.json").stat().st_mtime
+        except FileNotFoundError:
+            return False
+        return age < within_seconds and any((self.path / "outbox").glob("*.json"))
 
     def read(self, name: str) -> dict[str, Any]:
         """Return a JSON file of this folder, or {} where there is none that can be used."""

@@ -79,12 +79,14 @@ class LocalLauncher:
             return Observation(presence=Presence.UNREACHABLE, reason=reason, seen_at=sight.now())
 
     def stop(self, name: str, handle: Mapping[str, Any], *, grace_seconds: int) -> None:
-        """Send SIGTERM to the wrapper, once: it passes it on and keeps the grace itself."""
+        """Send SIGTERM to the wrapper, once: it passes it on and keeps the grace itself; not while it sends its rest."""
         folder = self._folder(name)
         try:
             self._line.leave(name)
             wrapper = folder.wrapper()
-            if wrapper is not None and wrapper.is_alive and folder.note_once("stop"):
+            if wrapper is None or not wrapper.is_alive or not self._living(folder):
+                return
+            if folder.note_once("stop"):
                 processes.send(wrapper.pid, signal.SIGTERM)
         except OSError as error:
             raise LauncherError(f"{name} cannot be stopped: {error}.", can_retry=True) from error
@@ -187,7 +189,9 @@ class LocalLauncher:
         except OSError:  # whoever carries the mark of the folder is found without reading it
             wrapper = None
         own = {wrapper.pid} if wrapper is not None and wrapper.is_alive else set()
-        return own | processes.marked(folder.path)
+        living = own | processes.marked(folder.path)
+        # A wrapper whose ranks are over only sends what they left.
+        return set() if living == own and folder.exit() else living
 
 
 @launcher("local")

@@ -8,6 +8,9 @@ from workers.launchers import processes
 from workers.launchers.base import Observation, Presence
 from workers.launchers.folder import Folder
 
+# How long the end of an attempt waits for what its wrapper has to tell of checkpoints: a restart of the web process.
+SAVES_SECONDS = 30.0
+
 
 def look(folder: Folder) -> Observation:
     """Look once.
@@ -37,7 +40,7 @@ def _look_at_wrapper(folder: Folder, wrapper: processes.Identity, is_fenced: boo
     if is_alive and (others or not record):
         where = f"{socket.gethostname()}, process {wrapper.pid}"
         return _seen(Presence.RUNNING, is_fenced, handle=handle, where=where)
-    if is_alive and folder.has_unsent_saves:
+    if is_alive and folder.has_unsent_saves(SAVES_SECONDS):
         # Once the attempt has ended it may register nothing, and what it saved last would be lost.
         reason = "Its ranks ended; it sends which checkpoints they saved."
         return _seen(Presence.RUNNING, is_fenced, handle=handle, reason=reason)

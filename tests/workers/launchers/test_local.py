@@ -7,6 +7,8 @@ import stat
 import subprocess
 import sys
 import textwrap
+import time
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -238,8 +240,9 @@ def test_only_named_settings_are_passed_on():
     assert passed == {"PATH": "/bin", "LC_ALL": "C", "NCCL_DEBUG": "INFO"}
 
 
-def test_saves_that_were_not_told_yet_hold_up_the_end(bench: LocalBench):
-    """After its end an attempt registers nothing: a save told too late would be lost to the run."""
+@pytest.fixture
+def sending(bench: LocalBench) -> Iterator[Path]:
+    """The folder of an attempt whose ranks ended, and whose wrapper cannot tell what they saved."""
     saves = (
         "import os, pathlib; box = pathlib.Path(os.environ['SAFEHOLD_DIR'], 'outbox');"
         " box.mkdir(); (box / '1-1.json').write_text('{}')"
@@ -247,14 +250,36 @@ def test_saves_that_were_not_told_yet_hold_up_the_end(bench: LocalBench):
     bench.launcher.start(bench.spec(NAME, saves, ingest_url="http://127.0.0.1:9"))
     folder = bench.folder(NAME)
     wait_until(lambda: (folder / "exit.json").exists(), 20)
+    yield folder
+    os.kill(wrapper_of(bench), signal.SIGKILL)
 
+
+def test_saves_that_were_not_told_yet_hold_up_the_end(bench: LocalBench, sending: Path):
+    """After its end an attempt registers nothing: a save told too late would be lost to the run."""
     seen = bench.launcher.observe(NAME, {})
     assert (seen.presence, seen.is_gone) == (Presence.RUNNING, False)
     assert seen.reason == "Its ranks ended; it sends which checkpoints they saved."
 
-    (folder / "outbox" / "1-1.json").unlink()
+    (sending / "outbox" / "1-1.json").unlink()
     seen = bench.launcher.observe(NAME, {})
     assert (seen.presence, seen.exit["outcome"]) == (Presence.EXITED, "finished")
+
+
+def test_saves_that_cannot_be_told_hold_it_up_for_a_while_only(bench: LocalBench, sending: Path):
+    long_ago = time.time() - 60
+    os.utime(sending / "exit.json", (long_ago, long_ago))
+
+    assert bench.launcher.observe(NAME, {}).presence is Presence.EXITED
+    assert list(bench.launcher.live_names()) == []
+
+
+def test_what_only_sends_its_rest_is_neither_stopped_nor_killed(bench: LocalBench, sending: Path):
+    """Its metrics would be lost with it."""
+    bench.launcher.stop(NAME, {}, grace_seconds=1)
+    bench.launcher.kill(NAME, {})
+
+    assert not (sending / "stop").exists()
+    assert bench.launcher.observe(NAME, {}).presence is Presence.RUNNING
 
 
 def test_files_that_a_program_nested_too_deep_hide_nothing(bench: LocalBench):
