@@ -4,13 +4,15 @@ from collections.abc import Iterator
 
 import pytest
 from django.conf import settings
+from django.utils import timezone
 from playwright.sync_api import Page, expect
 
 from controlplane.common.models import Membership, Role
 from runs.models import Card, Run
 from runs.services import cards
+from tests.checkpoints.makers import make_checkpoint
 from tests.e2e.browsing import Person, running, signed_in
-from tests.factories import make_config, make_project
+from tests.factories import make_config, make_project, make_run
 from tests.live_service import LiveService
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(180)]
@@ -141,3 +143,20 @@ def test_enter_applies_the_filters_of_a_form_with_several_fields(person: Person)
     page.get_by_label("Filter by user name").fill("nobody")
     page.keyboard.press("Enter")
     expect(page.get_by_text("No such entry")).to_be_visible()
+
+
+def test_an_answered_question_is_acted_on_though_the_page_asked_again_meanwhile(
+    person: Person,
+) -> None:
+    run = make_run(config=make_config(project=person.project, created_by=person.user), name="again")
+    checkpoint, page = make_checkpoint(run=run), person.page
+    run.attempts.update(state="ended", outcome="stopped", ended_at=timezone.now())
+    person.open(f"/checkpoints/{checkpoint.pk}/")
+    page.get_by_role("button", name="Resume from here").click()
+    with page.expect_response("**/proof/"):
+        page.evaluate(
+            f"htmx.ajax('GET', '/checkpoints/{checkpoint.pk}/proof/', '#checkpoint-proof')"
+        )
+    page.wait_for_timeout(200)
+    with page.expect_request("**/resume/"):
+        page.get_by_role("dialog").get_by_role("button", name="Resume from here").click()
