@@ -10,11 +10,15 @@ from typing import Any
 from safehold.api_client import ApiError
 
 COULD_NOT_RUN = 2
+INTERRUPTED = 130
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and leave the process with its exit code."""
-    sys.exit(run(sys.argv[1:] if arguments is None else arguments))
+    try:
+        sys.exit(run(sys.argv[1:] if arguments is None else arguments))
+    except KeyboardInterrupt:  # before the parser, which sees to it from then on
+        sys.exit(INTERRUPTED)
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -37,6 +41,8 @@ def run(arguments: Sequence[str]) -> int:
     except OSError as error:
         named = f"{error.filename} cannot be used: " if error.filename else ""
         return _refuse(f"{named}{str(error.strerror or error).rstrip('.')}.")
+    except UnicodeEncodeError:
+        return _refuse("an argument is no text in the character set of this terminal.")
     except Exception as error:  # noqa: BLE001 the edge of the process: a code of its own would read as findings
         if hasattr(error, "format_message"):  # a wrong option or argument, as the parser words it
             return _refuse(f"{error.format_message().rstrip('.')}. See `{_where(error)} --help`.")

@@ -10,14 +10,18 @@ from safehold.cli.output import CannotRun, lines
 def write_whole(output: Path, parts: Iterable[bytes]) -> int:
     """Write a file and return its bytes; what is there stays until all parts have come.
 
+    What is no file of its own, `/dev/stdout` or another link, a pipe, is written into and never replaced.
+
     Raises:
         CannotRun: The file cannot be written.
     """
     fresh = output.with_name(f".{output.name}.part")
     try:
-        with fresh.open("wb") as file:
+        is_own = not output.is_symlink() and (output.is_file() or not output.exists())
+        with (fresh if is_own else output).open("wb") as file:
             size = sum(file.write(part) for part in parts)
-        fresh.replace(output)
+        if is_own:
+            fresh.replace(output)
     except (OSError, ValueError) as error:
         told = error.strerror if isinstance(error, OSError) else error
         raise CannotRun(f"{output} cannot be written: {told or error}.") from error

@@ -168,3 +168,12 @@ def test_a_missing_token_is_one_line(
     monkeypatch.setenv("SAFEHOLD_HOME", str(tmp_path))
     ran = safehold("run", "list")
     assert (ran.code, ran.err.startswith("safehold: No token")) == (2, True)
+
+
+def test_an_argument_that_is_no_text_is_one_line(
+    safehold: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SAFEHOLD_TOKEN", "shp_test")
+    ran = safehold("run", "label", 1, "--notes", "\udcfc")  # a byte of another character set
+    assert ran.code == 2
+    assert ran.err.startswith("safehold: an argument is no text")
