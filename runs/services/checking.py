@@ -5,9 +5,10 @@ from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
-from django.db.models import Q, QuerySet
+from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
+from controlplane.common.queue import wake
 from runs.models import PreflightReport
 from runs.services import rule_facts
 from safehold.preflight import facts_of, run_checks
@@ -38,8 +39,24 @@ def carry_out(*, report_id: int) -> None:
 def left_behind() -> QuerySet[PreflightReport]:
     """Return the reports that nobody works on: their message was lost, or their worker died."""
     now = timezone.now()
-    lost = Q(state=State.REQUESTED, requested_at__lt=now - timedelta(seconds=5))
-    return PreflightReport.objects.filter(lost | Q(state=State.RUNNING, lease_until__lt=now))
+    young = now - timedelta(seconds=5)
+    asked = Q(lease_until=None, requested_at__lt=young) | Q(lease_until__lt=now)
+    return PreflightReport.objects.filter(
+        Q(state=State.REQUESTED) & asked | Q(state=State.RUNNING, lease_until__lt=now)
+    )
+
+
+def wake_left_behind() -> None:
+    """Call a worker for each of them.
+
+    Who has waited for long waits as long again before the next call: where the workers are busy for hours, calls would
+    pile up without end.
+    """
+    found, now = list(left_behind().values_list("pk", flat=True)[:100]), timezone.now()
+    waiting = PreflightReport.objects.filter(pk__in=found, state=State.REQUESTED)
+    waiting.update(lease_until=now + (now - F("requested_at")))
+    for report_id in found:
+        wake("workers.preflight", report_id=report_id)
 
 
 def _claim(report_id: int) -> PreflightReport | None:

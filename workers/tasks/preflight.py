@@ -2,7 +2,6 @@
 
 from celery import shared_task
 
-from controlplane.common.queue import wake
 from runs.services import checking
 
 
@@ -15,5 +14,4 @@ def preflight(*, report_id: int) -> None:
 @shared_task(name="workers.preflight_left_behind")
 def preflight_left_behind() -> None:
     """Wake again what nobody works on."""
-    for report_id in checking.left_behind().values_list("pk", flat=True)[:100]:
-        wake("workers.preflight", report_id=report_id)
+    checking.wake_left_behind()

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import time_machine
 from django.utils import timezone
 
 from controlplane.common.errors import Conflict, Invalid
@@ -91,6 +92,24 @@ def test_what_nobody_works_on_is_found_and_done(config: Config, large: None) -> 
     assert checking.left_behind().get() == report
     checking.carry_out(report_id=report.pk)
     assert not checking.left_behind().exists()
+
+
+def test_one_that_waits_for_a_busy_worker_is_called_ever_less_often(
+    config: Config, large: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A worker may read a corpus for hours; calls for the others must not pile up meanwhile."""
+    calls: list[int] = []
+    monkeypatch.setattr(checking, "wake", lambda name, report_id: calls.append(report_id))
+    report = preflight.request(config=config, user=config.created_by)
+    with time_machine.travel(report.requested_at, tick=False) as clock:
+        for _ in range(4 * 60 * 4):  # four hours of sweeps
+            clock.shift(15)
+            checking.wake_left_behind()
+    assert set(calls) == {report.pk}
+    assert 5 <= len(calls) <= 12
+    checking.carry_out(report_id=report.pk)
+    report.refresh_from_db()
+    assert report.state == State.DONE
 
 
 def test_a_lease_that_is_held_is_left_alone(config: Config, large: None) -> None:
