@@ -12,11 +12,11 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from runs.metricstore import levels, tail
-from runs.metricstore.chunks import Stored, read
+from runs.metricstore.chunks import Stored, Wanted, read
 from runs.metricstore.curve import Stretch, cuts_of
-from runs.metricstore.points import Points, joined
+from runs.metricstore.points import Points
 from runs.metricstore.sql import rows
-from runs.metricstore.window import Edges, Range
+from runs.metricstore.window import MOST, Edges, Range
 
 Key = tuple[str, int]  # name, attempt id
 _NO_STRETCHES: Mapping[int, Stretch] = MappingProxyType({})
@@ -87,9 +87,7 @@ def gather(
     chunks = _chunks(found, edges, within)
     for key, one in found.items():
         stored = chunks.get(one.series_id or 0, Stored())
-        whole = stored.points(edges[key], one.factor, within.columns)
-        ends = [edges[key].reduced(joined(one.tail), one.factor)] if one.tail else []
-        one.points = joined([whole, *ends]).sorted_by_step().newest_of_each_step()
+        one.points = stored.points(one.tail, edges[key], one.factor, within.columns)
     return found
 
 
@@ -167,10 +165,11 @@ def _count(points: Points, within: Range) -> int:
 def _chunks(
     found: Mapping[Key, Found], edges: Mapping[Key, Edges], within: Range
 ) -> Mapping[int, Stored]:
-    groups: dict[int, dict[int, Edges]] = defaultdict(dict)
+    groups: dict[int, dict[int, Wanted]] = defaultdict(dict)
     for key, one in found.items():
         if one.series_id is not None:
-            groups[one.factor][one.series_id] = edges[key]
+            first = min((int(points.steps.min()) for points in one.tail), default=MOST)
+            groups[one.factor][one.series_id] = Wanted(edges[key], first)
     chunks: dict[int, Stored] = {}
     for factor, wanted in groups.items():
         chunks |= read(wanted, within.x, factor)

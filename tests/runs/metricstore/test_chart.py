@@ -105,6 +105,23 @@ def test_late_and_repeated_steps_are_kept_and_sorted(attempt: Attempt) -> None:
     assert series["num_points"] == 30
 
 
+@pytest.mark.parametrize("compacted", [False, True], ids=["tail", "chunks"])
+def test_a_spike_that_the_same_attempt_did_over_is_gone_at_any_zoom(
+    attempt: Attempt, compacted: bool
+) -> None:
+    values = np.full(20_000, 2.0)
+    values[5500] = 1e6
+    store(attempt, values)
+    compaction.compact_attempt(attempt.pk)
+    again = (wire.Column("loss", None, np.full(1000, 3.0)),)
+    store_batch(
+        attempt=attempt, batch=make_batch(1000, first_seq=20_001, first_step=5001, columns=again)
+    )
+    if compacted:
+        compaction.compact_attempt(attempt.pk)
+    assert max(shown(chart(attempt, "loss")).values()) == 3.0
+
+
 def test_without_known_tokens_the_axis_is_the_step(attempt: Attempt) -> None:
     unknown = np.full(4, -1, dtype=np.int64)
     store_batch(attempt=attempt, batch=make_batch(4, tokens=unknown))

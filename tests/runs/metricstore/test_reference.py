@@ -138,3 +138,39 @@ def test_a_thinned_chart_shows_extremes_ends_and_bad_values_of_what_is_wanted(
         if wanted:
             assert (min(shown), max(shown)) == (min(wanted), max(wanted))
     assert not found
+
+
+@pytest.mark.django_db
+@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@given(
+    stretches=st.lists(
+        st.tuples(
+            st.integers(1, 900), st.integers(1, 400), st.sampled_from([2.0, *SPIKES]), st.booleans()
+        ),
+        min_size=2, max_size=6,
+    ),
+    budget=st.integers(16, 100),
+)  # fmt: skip
+def test_a_thinned_chart_shows_no_value_that_its_own_attempt_replaced(
+    stretches: list[tuple[int, int, float, bool]], budget: int
+) -> None:
+    """Senders of JSON go back within one attempt; what came last stands, at any zoom."""
+    attempt, points, seq = make_attempt(state="running"), {}, 1
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(compaction, "CHUNK_POINTS", 160)
+        for first, num, spike, is_compacted in stretches:
+            values = 2.0 + 0.001 * (seq + np.arange(num))
+            values[num // 2] = spike
+            columns = (wire.Column(NAME, None, values),)
+            batch = make_batch(num, first_seq=seq, first_step=first, columns=columns)
+            store_batch(attempt=attempt, batch=batch)
+            points |= dict(enumerate(values.tolist(), first))
+            seq += num
+            if is_compacted:
+                compaction.compact_attempt(attempt.pk)
+    document = metrics.read_chart(run=attempt.run, names=[NAME], x="step", points=budget)
+    (shown,) = drawn(document["series"][0]).values()
+    assert all(repr(points[step]) == repr(value) for step, value in shown.items())
+    if good := finite(points):
+        assert max(finite(shown).values()) == max(good.values())
+        assert min(finite(shown).values()) == min(good.values())
