@@ -11,6 +11,8 @@ from checkpoints import rows, selectors
 from checkpoints.forms.filters import KINDS, ORDERS, PINS, STATES, FilterForm
 from controlplane.common.access import may
 from controlplane.common.api import caller
+from controlplane.common.context import choose
+from controlplane.common.errors import NotFound
 from runs import access as run_access
 from runs import listings
 from runs.models import Run
@@ -19,16 +21,17 @@ from runs.views.projects import current_project
 
 @require_GET
 def index(request: HttpRequest) -> HttpResponse:
+    filters = FilterForm(request.GET).filters()
+    run = _run(request, filters.run_id) if filters.run_id else None
+    if run is not None:  # its page links here, whatever project is chosen
+        choose(request, run.project)
     project = current_project(request)
     if project is None:
         return render(request, "runs/no_project.html")
-    filters = FilterForm(request.GET).filters()
     page = selectors.page(projects=[project], filters=filters)
     context = {
         "filters": filters,
-        "run": Run.objects.filter(project=project, pk=filters.run_id).first()
-        if filters.run_id
-        else None,
+        "run": run,
         "rows": rows.rows_of(page.rows),
         "next_cursor": page.next_cursor,
         "space": selectors.space_used(project),
@@ -46,6 +49,13 @@ def of_run(request: HttpRequest, run_id: int) -> HttpResponse:
     if not getattr(request, "htmx", False):
         return redirect(f"{reverse('checkpoints:index')}?run={run.pk}")
     return render(request, "checkpoints/_of_run.html", _of_run(request, run))
+
+
+def _run(request: HttpRequest, run_id: int) -> Run | None:
+    try:
+        return run_access.run_for(caller(request), run_id)
+    except NotFound:
+        return None
 
 
 def _of_run(request: HttpRequest, run: Run) -> dict[str, Any]:

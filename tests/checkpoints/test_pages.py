@@ -3,7 +3,7 @@ from django.test import Client
 from django.urls import reverse
 
 from checkpoints.models import Checkpoint
-from controlplane.common.models import Role
+from controlplane.common.models import Membership, Role
 from runs.models import Run
 from tests.checkpoints.makers import begin, end, make_checkpoint, save, verify
 from tests.factories import make_attempt, make_project, make_run, make_user
@@ -285,3 +285,14 @@ def test_the_page_costs_the_same_for_any_length_of_history(
     save(attempt, 1250)
     with django_assert_num_queries(15):
         viewer.get(page("detail", checkpoint.pk))
+
+
+def test_the_registry_of_a_run_opens_whatever_project_is_chosen(checkpoint: Checkpoint):
+    user = make_user(Role.VIEWER, checkpoint.run.project)
+    client, other = Client(), make_project(name="Other")
+    Membership.objects.create(user=user, project=other, role=Role.VIEWER)
+    client.force_login(user)
+    client.post("/projects/switch/", {"project": other.pk})
+    shown = client.get(f"{page('index')}?run={checkpoint.run_id}")
+    assert shown.context["current_project"] == checkpoint.run.project
+    assert f'data-checkpoint="{checkpoint.pk}"' in text(shown)
