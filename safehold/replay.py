@@ -77,13 +77,9 @@ def _replay_one(
         reader.skip_deleted()
         first = reader.next_seq
         sender = Sender(reader, transport)
-        if _until(lambda: _sent_all(sender), deadline, wait):
+        if _until(lambda: _sent_all(sender), deadline, wait) and _tail_told(sender, deadline, wait):
             done.num_records += reader.next_seq - first
             done.num_journals += 1
-            if reader.left_bytes():
-                logger.warning(
-                    "replay.torn_tail", extra={"folder": str(path), "bytes": reader.left_bytes()}
-                )
             remove_journal(path, owned)
         else:
             done.left = True
@@ -92,6 +88,20 @@ def _replay_one(
         done.left = True
     finally:
         owned.release()
+
+
+def _tail_told(sender: Sender, deadline: float, wait: bool) -> bool:
+    """Tell of bytes at the end that are no whole record; returns whether that was heard."""
+    torn_bytes = sender.reader.left_bytes()
+    if not torn_bytes:
+        return True
+    extra = {"folder": str(sender.reader.folder), "bytes": torn_bytes}
+    logger.warning("replay.torn_tail", extra=extra)
+    sender.note(
+        f"The last {torn_bytes:,} bytes of the journal of rank {sender.reader.rank} are no whole record:"
+        " what they held is lost."
+    )
+    return _until(lambda: sender.send() is not None, deadline, wait)
 
 
 def _sent_all(sender: Sender) -> bool:

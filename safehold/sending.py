@@ -83,6 +83,10 @@ class Sender:
         self._take(ack, piece)
         return ack
 
+    def note(self, text: str) -> None:
+        """Send a note as the next record: of a journal that has no more, and nobody writes."""
+        self._pending = Piece(self.reader.next_seq, [lost_record(text)])
+
     def _next(self, upto: int | None) -> Piece:
         most = self._most
         if upto is not None:

@@ -42,7 +42,8 @@ def parse(data: bytes, due: int, most: int) -> tuple[list[bytes], int]:
     while len(records) < most and at + HEAD_BYTES <= len(data):
         size, checksum, seq = _HEAD.unpack_from(data, at)
         end = at + HEAD_BYTES + size
-        if size > MAX_RECORD_BYTES or end > len(data) or seq > due + len(records):
+        # Numbers begin at 1: zeros, as a loss of power leaves them, would pass for a record of none.
+        if size > MAX_RECORD_BYTES or end > len(data) or not 0 < seq <= due + len(records):
             break
         record = data[at + HEAD_BYTES : end]
         if _checksum(seq, record) != checksum:

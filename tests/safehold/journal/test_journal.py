@@ -128,6 +128,18 @@ def test_a_tail_torn_at_any_byte_costs_only_the_torn_record(
     journal.close()
 
 
+def test_zeros_at_the_end_are_no_record(tmp_path: Path) -> None:
+    """As a loss of power leaves them: the file has its length, its last blocks were never written."""
+    journal = Journal(tmp_path, 0)
+    journal.append(point(1))
+    path = segments(journal.folder)[0][1]
+    path.write_bytes(path.read_bytes() + bytes(4096))
+    reader = Reader(journal.folder)
+    assert read_all(reader) == [point(1)]
+    assert reader.left_bytes() == 4096
+    journal.close()
+
+
 def test_damage_within_is_counted_and_the_numbers_go_on(journal: Journal) -> None:
     records = [point(step) for step in range(100)]
     for record in records:
