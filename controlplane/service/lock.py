@@ -63,8 +63,10 @@ class UpLock:
         except ValueError:
             holder = {}
         where = f" at {holder['url']}" if "url" in holder else ", still starting"
+        home = self.path.parent
         who = f" (pid {holder['pid']})" if "pid" in holder else ""
         return AlreadyRunning(
             f"Safehold is already running{where}{who}.",
             hint="Stop it with Ctrl-C in its terminal, or use another SAFEHOLD_HOME.",
+            extra={"url": holder.get("url"), "home": str(home), "token_file": str(home / "token")},
         )

@@ -52,7 +52,7 @@ def up(*, demo: bool = True, port: int | None = None) -> int:
             _serve(home, port, lock, demo=demo)
     except AlreadyRunning as running:
         say(running.message + " " + running.hint)
-        tell(already_runs=running.message)
+        tell(**running.extra, already_runs=running.message)
     except SafeholdError as error:
         complain(error)
         return 2

@@ -106,8 +106,9 @@ def test_a_second_up_is_told_address_and_pid(tmp_path: Path):
         lock.tell(url="http://127.0.0.1:8000")
         with pytest.raises(
             AlreadyRunning, match=rf"already running at http://127.0.0.1:8000 \(pid {os.getpid()}\)"
-        ):
+        ) as told:
             UpLock(tmp_path / "up.lock").__enter__()
+    assert told.value.extra["url"] == "http://127.0.0.1:8000"
 
 
 def test_a_second_up_during_the_start_is_told_so(tmp_path: Path):
