@@ -15,7 +15,7 @@ from functools import singledispatch
 from django.db import transaction
 from django.utils import timezone
 
-from controlplane.common.errors import SafeholdError
+from controlplane.common.errors import Conflict, SafeholdError
 from runs import states
 from runs.models import Attempt, Run
 from runs.services import (
@@ -239,8 +239,10 @@ def _request_next(action: facts.RequestNextAttempt, scene: Scene) -> None:
 
 
 def _is_refused(run: Run) -> bool:
-    """Whether its config may start no attempt any more: then the run is stopped, and the timeline says why."""
+    """Whether it may start no attempt any more: then the run is stopped, and the timeline says why."""
     try:
+        if run.archived_at is not None:
+            raise Conflict("It was put into the archive before it could go on.")
         approvals.require_approved(config=run.config)
     except SafeholdError as error:
         run.desired, run.desired_at = states.Desired.STOPPED, timezone.now()

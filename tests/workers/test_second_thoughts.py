@@ -3,8 +3,9 @@
 import pytest
 
 from controlplane.common.errors import Conflict
+from controlplane.common.models import User
 from runs.models import Run
-from runs.services import resume_points, runs
+from runs.services import resume_points, run_shelf, runs
 from tests.workers.reporting import beat, launched, newest
 from tests.workers.scripted import Scripted
 from workers.passes import reconcile_run
@@ -22,9 +23,9 @@ def stops(run: Run, user, **how: bool) -> None:
     assert newest(run).state == "stopping"
 
 
-def test_a_stop_takes_back_a_resume_that_waits_for_its_turn(
-    scripted: Scripted, monkeypatch, moved_clock
-):
+@pytest.fixture
+def waiting(scripted: Scripted, monkeypatch, moved_clock) -> tuple[Run, User]:
+    """A run whose attempt has ended, and whose resume waits for a checkpoint to be proved."""
     run, user = launched()
     stops(run, user)
     moved_clock(1)
@@ -39,6 +40,28 @@ def test_a_stop_takes_back_a_resume_that_waits_for_its_turn(
         sweep()
     assert newest(run).is_over
     moved_clock(60)
+    return run, user
+
+
+def test_a_resume_that_waits_is_answered_in_the_end(waiting: tuple[Run, User]):
+    run, _ = waiting
+    sweep()
+    assert newest(run).number == 2
+
+
+def test_what_was_archived_meanwhile_goes_on_no_more(waiting: tuple[Run, User]):
+    run, user = waiting
+    run_shelf.archive_run(run=run, user=user)
+    sweep()
+    sweep()
+    assert newest(run).number == 1
+    assert run.events.filter(kind="launch_refused").count() == 1
+    run.refresh_from_db()
+    assert (run.desired, run.needs_reconcile) == ("stopped", False)
+
+
+def test_a_stop_takes_back_a_resume_that_waits_for_its_turn(waiting: tuple[Run, User]):
+    run, user = waiting
     runs.request_stop(run=run, user=user)
 
     sweep()
