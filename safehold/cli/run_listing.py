@@ -11,6 +11,7 @@ from safehold.cli.run_acts import Number, print_run
 from safehold.cli.watching import Watch, again_and_again
 
 STATES = ["active", "draft", "failed", "finished", "stopped"]
+SHELVES = ["archived", "all"]
 ORDERS = ["newest", "oldest", "name", "activity", "loss", "step", "state"]
 State = Annotated[
     str | None, typer.Option(help=f"{', '.join(STATES)}.", autocompletion=lambda: STATES)
@@ -23,7 +24,7 @@ Text = Annotated[
 ]
 Shelf = Annotated[
     str | None,
-    typer.Option(help="archived, or all.", autocompletion=lambda: ["archived", "all"]),
+    typer.Option(help="archived, or all.", autocompletion=lambda: SHELVES),
 ]
 Order = Annotated[
     str | None, typer.Option(help=f"{', '.join(ORDERS)}.", autocompletion=lambda: ORDERS)

@@ -6,9 +6,20 @@ from urllib.parse import urlencode
 import typer
 
 from safehold.cli.cards import Project
-from safehold.cli.output import AsJson, call, lines, table
+from safehold.cli.output import AsJson, CannotRun, call, lines, table
 from safehold.cli.paging import Cursor, Limit, call_page
-from safehold.cli.run_listing import Group, Order, Owner, Shelf, State, Tag, Text
+from safehold.cli.run_listing import (
+    ORDERS,
+    SHELVES,
+    STATES,
+    Group,
+    Order,
+    Owner,
+    Shelf,
+    State,
+    Tag,
+    Text,
+)
 
 app = typer.Typer(no_args_is_help=False)
 
@@ -47,6 +58,7 @@ def save(
         "shelf": shelf,
         "order": order,
     }
+    _refuse_unknown(state=(state, STATES), shelf=(shelf, SHELVES), order=(order, ORDERS))
     query = urlencode({key: value for key, value in filters.items() if value})
     body = {"name": name, "query": query, "is_shared": shared, "project": project}
     call(
@@ -63,6 +75,13 @@ def remove(
 ) -> None:
     """Forget a view."""
     call(as_json, lambda client: client.remove(f"views/{view}"), lambda _: lines("Forgotten."))
+
+
+def _refuse_unknown(**given: tuple[str | None, list[str]]) -> None:
+    """Refuse what a list would: a view is kept as it is, and looked at by others."""
+    for name, (value, known) in given.items():
+        if value and value not in known:
+            raise CannotRun(f"{name} is {value!r}; known: {', '.join(known)}.")
 
 
 def _print_views(page: dict[str, Any]) -> None:

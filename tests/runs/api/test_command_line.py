@@ -162,6 +162,9 @@ def test_views_are_kept_listed_and_forgotten(safehold: Command) -> None:
     code, said = safehold("view", "save", "failed ones", "--state", "failed", "--shared")
     assert (code, "state=failed" in said) == (0, True)
     assert "failed ones" in safehold("view", "list")[1]
+    for words in (("--state", "bogus"), ("--order", "bogus"), ("--shelf", "bogus")):
+        code, said = safehold("view", "save", "x", *words)
+        assert (code, f"{words[0][2:]} is 'bogus'; known: " in said) == (2, True)
     number = safehold("view", "list")[1].split("\n")[1].split()[0]
     assert safehold("view", "remove", number) == (0, "Forgotten.\n")
 
