@@ -24,6 +24,8 @@ logger = logging.getLogger(__name__)
 HEARTBEAT_SECONDS = 2.0
 # Only rank 0 brings commands, so a thousand ranks need not knock every two seconds.
 OTHER_RANKS_HEARTBEAT_SECONDS = 10.0
+# A token that has ended stays so; what stands in front of the server may deny for a while, and a run lasts weeks.
+DENIED_SECONDS = 60.0
 
 
 class Client:
@@ -58,6 +60,7 @@ class Client:
         self._last_sent_at = 0.0
         self._retry_at = 0.0
         self._read_again_at = 0.0  # after the disk refused to give the records
+        self._ask_again_at = 0.0  # after a denial
         self._last_phase = ""
         self._closing = threading.Event()
         self._deadline = 0.0
@@ -117,8 +120,9 @@ class Client:
         except Unreachable as error:
             self._failed(error)
         except Denied as error:
-            self.denied = str(error)
-            logger.error("client.denied", extra={"reason": self.denied})
+            if not self._ask_again_at:
+                logger.error("client.denied", extra={"reason": str(error)})
+            self.denied, self._ask_again_at = str(error), time.monotonic() + DENIED_SECONDS
         except Exception:  # the edge of the thread: training goes on whatever happens
             self._failed(Unreachable("an error of our own"))
             logger.exception("client.turn_failed")
@@ -140,7 +144,7 @@ class Client:
             return
         if self.failures:
             logger.info("client.reconnected", extra={"failures": self.failures})
-        self.failures = 0
+        self.failures, self._ask_again_at = 0, 0.0
         self.inbox.arrived(reports)
         self.inbox.offer(ack.commands)
         self._journal.forget(self._sender.acked)
@@ -162,8 +166,8 @@ class Client:
         return bool(self.failures) or time.monotonic() < self._read_again_at
 
     def _is_denied(self) -> bool:
-        if self.denied and self._transport.follow():
-            self.denied = ""  # it was said where somebody else listens by now
+        if self.denied and (self._transport.follow() or time.monotonic() >= self._ask_again_at):
+            self.denied = ""  # it was said where somebody else listens by now, or a while ago
         return bool(self.denied)
 
     def _beat_due(self, now: float, phase: str) -> bool:

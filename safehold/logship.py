@@ -15,6 +15,7 @@ logger = logging.getLogger(__name__)
 LOGS = "/api/v1/ingest/logs"
 PIECE_BYTES = 256 * 1024
 EVERY_SECONDS = 0.5
+DENIED_SECONDS = 60.0  # as the reporting of the ranks
 
 
 class LogShipper:
@@ -90,7 +91,8 @@ class LogThread:
                 failures += 1
             except Denied as error:
                 logger.error("logship.denied", extra={"reason": str(error)})
-                return
+                if self._ended.wait(DENIED_SECONDS):
+                    return
             except Exception:
                 failures += 1
                 logger.exception("logship.failed")

@@ -135,10 +135,20 @@ class Sender:
         self._refusals += 1
         if self._refusals < REFUSALS:
             raise Unreachable(f"the server refused record {piece.first_seq} ({rejected})")
+        if not self._is_empty_taken(piece):  # as from a proxy that is set up wrong
+            raise Unreachable(f"the server refuses whatever we send ({rejected})", 10.0)
         text = f"record {piece.first_seq} was refused by the server ({rejected})"
         logger.error("client.record_refused", extra={"reason": text})
         self._refusals = 0
         self._pending = Piece(piece.first_seq, [lost_record(text)])
+
+    def _is_empty_taken(self, piece: Piece) -> bool:
+        """Ask whether a message without records passes, so that the record is at fault."""
+        try:
+            self._exchange(to_batch(self.reader.rank, self.reader.journal, piece.first_seq, []))
+        except Rejected:
+            return False
+        return True
 
     def _rewind(self, acked: int, piece: Piece) -> None:
         if not 0 <= acked < piece.first_seq:

@@ -161,6 +161,22 @@ def test_an_ended_token_stops_the_sending_and_keeps_the_journal(
     assert len(Reader(journal.folder).read().records) == 2
 
 
+def test_a_denial_that_passes_ends_neither_metrics_nor_commands(
+    client: Client, journal: Journal, server: IngestServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As of a proxy that is being restarted: the run goes on for weeks."""
+    monkeypatch.setattr("safehold.client.DENIED_SECONDS", 0.2)
+    server.held.commands.append(wire.Command(5, "save"))
+    server.away = "403"
+    journal.append(point(1))
+    client.start()
+    wait_until(lambda: client.denied)
+    server.away = None
+    wait_until(lambda: client.acked == 1)
+    wait_until(lambda: client.inbox.peek("save"))
+    assert not client.denied
+
+
 def sent(sender: Sender) -> bool:
     try:
         return sender.send() is not None
@@ -176,6 +192,20 @@ def test_a_refusal_that_passes_costs_nothing(
     for step in range(4):
         journal.append(point(step))
     sender = Sender(Reader(journal.folder), transport)
+    wait_until(lambda: sent(sender) and sender.acked == 4, every=0)
+    assert server.steps() == [0, 1, 2, 3]
+
+
+def test_a_server_that_refuses_everything_for_a_while_costs_no_record(
+    journal: Journal, server: IngestServer, transport: Transport
+) -> None:
+    server.away = "400"
+    for step in range(4):
+        journal.append(point(step))
+    sender = Sender(Reader(journal.folder), transport)
+    for _ in range(40):
+        assert not sent(sender)
+    server.away = None
     wait_until(lambda: sent(sender) and sender.acked == 4, every=0)
     assert server.steps() == [0, 1, 2, 3]
 
