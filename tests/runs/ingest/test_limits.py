@@ -43,15 +43,14 @@ def test_the_names_of_both_forms_have_one_limit() -> None:
 
 def test_a_batch_at_the_limit_is_read_again_though_one_value_was_refused(attempt: Attempt) -> None:
     """What is left of its columns is stored with positions: more bytes than came."""
-    n, num = 100_000, 38
-    values = np.random.default_rng(0).normal(size=n)  # does not compress
-    columns = tuple(wire.Column(f"m{i}", None, values + i) for i in range(num))
+    n, num = 50_000, 76
+    columns = tuple(wire.Column(f"m{i}", None, np.full(n, float(i))) for i in range(num))
     steps = np.arange(n)
     steps[0] = -1
     batch = make_batch(n, columns=columns, steps=steps)
-    assert limits.MAX_BODY_BYTES * 0.9 < len(wire.encode(batch)) < limits.MAX_BODY_BYTES
+    assert limits.MAX_BODY_BYTES * 0.8 < len(wire.encode(batch)) < limits.MAX_BODY_BYTES
     ack = ack_of(send(attempt, batch))
     assert (ack.stored, len(ack.refused)) == ((n - 1) * num, num)
     (stored,) = MetricBatch.objects.values_list("payload", flat=True)
     assert tail.decoded(stored).num_points == (n - 1) * num
-    assert len(shown(chart(attempt, "m0", points=1000))) > 500
+    assert set(shown(chart(attempt, "m0")).values()) == {0.0}
