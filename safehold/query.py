@@ -27,7 +27,7 @@ _KINDS = {
 }  # fmt: skip
 # The columns of an export, and how a text becomes a value of each.
 READERS: dict[str, Callable[[str], Any]] = {
-    "name": str,
+    "name": lambda text: text.removeprefix("'"),  # which keeps a spreadsheet from computing it
     "attempt": int,
     "rank": int,
     "step": int,

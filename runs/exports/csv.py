@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator
 
 from runs.metricstore.whole import Block
 
-_FORMULA = ("=", "+", "-", "@")
+# The apostrophe itself too: two names stay two, and who reads the file takes away one apostrophe, no more.
+_FORMULA = ("=", "+", "-", "@", "'")
 COLUMNS = ("name", "attempt", "rank", "step", "tokens", "time_ms", "value", "superseded")
 
 
@@ -37,7 +38,7 @@ def _number(value: float) -> str:
 
 
 def _quoted(name: str) -> str:
-    """Return a name as a cell; one that a spreadsheet would compute begins with an apostrophe."""
+    """Return a name as a cell; one that a spreadsheet would compute, or that begins with one, gets an apostrophe."""
     if name.startswith(_FORMULA):
         name = f"'{name}"
     if any(mark in name for mark in ',"\r\n'):

@@ -16,6 +16,7 @@ from runs import exports
 from runs.exports import parquet, tensorboard
 from runs.models import Run
 from runs.services import ingest, metrics
+from safehold import query
 from safehold.wire import Column
 from tests.factories import make_attempt, make_run
 from tests.runs.api.callers import Api
@@ -172,8 +173,11 @@ def varint(data: bytes, at: int) -> tuple[int, int]:
 
 def test_a_spreadsheet_computes_no_name_of_a_metric(db: None) -> None:
     attempt = make_attempt(state="running", first_step_at="2026-01-01T00:00Z")
-    names = ("=1+1", '@SUM("a",1)', "-loss", "loss-")
+    names = ("=1+1", '@SUM("a",1)', "-loss", "'-loss", "loss-")
     columns = tuple(Column(name, None, np.array([1.0])) for name in names)
     ingest.store_batch(attempt=attempt, batch=make_batch(1, columns=columns))
-    lines = csv.DictReader(io.StringIO(content(attempt.run, "csv").decode()))
-    assert {line["name"] for line in lines} == {"'=1+1", '\'@SUM("a",1)', "'-loss", "loss-"}
+    text = content(attempt.run, "csv").decode()
+    shown = {line["name"] for line in csv.DictReader(io.StringIO(text))}
+    assert shown == {"'=1+1", '\'@SUM("a",1)', "'-loss", "''-loss", "loss-"}
+    # Who reads the file gets the names as they were logged.
+    assert set(query.columns_of(text.splitlines(keepends=True))["name"]) == set(names)
