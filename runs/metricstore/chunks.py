@@ -52,11 +52,11 @@ class Stored:
     def points(
         self, tail: Sequence[Points], edges: Edges, factor: int, columns: Collection[str]
     ) -> Points:
-        """Return the points that the level keeps of chunks and tail, by rising step, one a step."""
+        """Return the points that the level keeps of chunks and tail, by rising step."""
         whole = [unpack(data, columns).points for data in self.whole]
         kept = edges.reduced(joined([*whole, *tail]), factor)
         level = levels.unpacked(self.level, factor, columns)
-        return joined([level, kept]).sorted_by_step().newest_of_each_step()
+        return joined([level, kept]).sorted_by_step()
 
 
 def read(wanted: Mapping[int, Wanted], x: Axis, factor: int) -> dict[int, Stored]:

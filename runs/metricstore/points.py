@@ -60,6 +60,14 @@ class Points:
         is_last = np.append(self.steps[1:] != self.steps[:-1], True)
         return self if bool(is_last.all()) else self.take(is_last)
 
+    def each_once(self) -> Points:
+        """Return them without those that were read twice; they must be sorted by step, and stay so."""
+        if self.size < 2 or bool(np.all(self.steps[1:] != self.steps[:-1])):
+            return self
+        columns = [self.steps, self.tokens, self.times, self.received, self.values.view(np.int64)]
+        _, first = np.unique(np.stack(columns, axis=1), axis=0, return_index=True)
+        return self.take(np.sort(first))
+
 
 def joined(parts: Sequence[Points]) -> Points:
     """Return all points of the parts, in their order."""

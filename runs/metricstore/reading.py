@@ -87,7 +87,8 @@ def gather(
     chunks = _chunks(found, edges, within)
     for key, one in found.items():
         stored = chunks.get(one.series_id or 0, Stored())
-        one.points = stored.points(one.tail, edges[key], one.factor, within.columns)
+        points = stored.points(one.tail, edges[key], one.factor, within.columns)
+        one.points = points.each_once() if within.is_whole else points.newest_of_each_step()
     return found
 
 

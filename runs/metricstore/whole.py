@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
+import numpy as np
+
 from runs.metricstore.chart import attempts_of, parts_of
 from runs.metricstore.curve import Part
 from runs.metricstore.points import Points
@@ -23,7 +25,7 @@ class Block:
     """Consecutive points of one metric, of one rank in one attempt, by rising step.
 
     Attributes:
-        is_superseded: A later attempt did these steps over.
+        is_superseded: A later attempt did these steps over, or this one did.
     """
 
     name: str
@@ -47,8 +49,9 @@ def blocks(*, run: Run, names: Collection[str] = (), live_only: bool = False) ->
         found = gather(attempts, [name], within, _ALL, rank, attempts)
         own = {pk: one for pk in attempts if (one := found.get((name, pk))) is not None}
         for part in parts_of(own, attempts, within):
-            if not (live_only and part.is_superseded):
-                yield from _cut(name, part)
+            for points, is_superseded in _sides(part):
+                if not (live_only and is_superseded):
+                    yield from _cut(name, part, points, is_superseded)
 
 
 def _series(run: Run, names: Collection[str]) -> list[tuple[str, int]]:
@@ -58,7 +61,15 @@ def _series(run: Run, names: Collection[str]) -> list[tuple[str, int]]:
     return list(found.order_by("name", "rank").values_list("name", "rank").distinct())
 
 
-def _cut(name: str, part: Part) -> Iterator[Block]:
-    for start in range(0, part.points.size, BLOCK_POINTS):
-        points = part.points.take(slice(start, start + BLOCK_POINTS))
-        yield Block(name, part.attempt, part.rank, part.is_superseded, points)
+def _sides(part: Part) -> Iterator[tuple[Points, bool]]:
+    """Yield the newest point of each step, then those that it replaced."""
+    steps = part.points.steps
+    is_newest = np.append(steps[1:] != steps[:-1], True)
+    yield part.points.take(is_newest), part.is_superseded
+    yield part.points.take(~is_newest), True
+
+
+def _cut(name: str, part: Part, points: Points, is_superseded: bool) -> Iterator[Block]:
+    for start in range(0, points.size, BLOCK_POINTS):
+        some = points.take(slice(start, start + BLOCK_POINTS))
+        yield Block(name, part.attempt, part.rank, is_superseded, some)

@@ -36,7 +36,8 @@ class Edges:
 class Range:
     """The wanted part of an axis, both ends included; None = open.
 
-    `slack` widens it (clock skew); `is_whole` reads every column of a point, not only what the axis needs.
+    `slack` widens it (clock skew); `is_whole` reads every column of a point, not only what the axis needs, and also the
+    points whose step came again in the same attempt.
     """
 
     x: Axis

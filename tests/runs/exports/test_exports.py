@@ -181,3 +181,23 @@ def test_a_spreadsheet_computes_no_name_of_a_metric(db: None) -> None:
     assert shown == {"'=1+1", '\'@SUM("a",1)', "'-loss", "''-loss", "loss-"}
     # Who reads the file gets the names as they were logged.
     assert set(query.columns_of(text.splitlines(keepends=True))["name"]) == set(names)
+
+
+@pytest.mark.parametrize("compacted", [False, True], ids=["tail", "chunks"])
+def test_a_step_that_came_twice_in_one_attempt_is_written_twice(db: None, compacted: bool) -> None:
+    attempt = make_attempt(state="running", first_step_at="2026-01-01T00:00Z")
+    for seq, step in ((1, 1), (4, 2)):
+        columns = (Column("loss", None, np.full(3, float(seq))),)
+        batch = make_batch(3, first_seq=seq, first_step=step, columns=columns)
+        ingest.store_batch(attempt=attempt, batch=batch)
+    if compacted:
+        metrics.compact_attempt(attempt.pk)
+    lines = list(csv.DictReader(io.StringIO(content(attempt.run, "csv").decode())))
+    told = [(line["step"], line["value"], line["superseded"]) for line in lines]
+    standing = [
+        ("1", "1.0", "false"),
+        ("2", "4.0", "false"),
+        ("3", "4.0", "false"),
+        ("4", "4.0", "false"),
+    ]
+    assert told == [*standing, ("2", "1.0", "true"), ("3", "1.0", "true")]

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from runs.metricstore import curve, levels
 from runs.metricstore.curve import Stretch, cut_of
-from runs.metricstore.points import Points
+from runs.metricstore.points import Points, joined
 
 
 def some(*steps: int) -> Points:
@@ -43,6 +43,15 @@ def test_of_equal_steps_the_one_that_arrived_last_stands() -> None:
     points = Points(steps, steps, steps, steps, np.array([1.0, 2.0, 3.0]))
     left = points.sorted_by_step().newest_of_each_step()
     assert list(zip(left.steps.tolist(), left.values.tolist(), strict=True)) == [(4, 2.0), (5, 3.0)]
+
+
+def test_points_that_were_read_twice_are_told_from_a_step_that_came_twice() -> None:
+    """A batch that compaction moves between two questions is met in a chunk and as a batch."""
+    steps = np.array([4, 5, 5], dtype=np.int64)
+    points = Points(steps, steps, steps, steps, np.array([1.0, np.nan, 2.0]))
+    twice = joined([points, points]).sorted_by_step().each_once()
+    assert twice.steps.tolist() == [4, 5, 5]
+    np.testing.assert_array_equal(twice.values, [1.0, np.nan, 2.0])
 
 
 @given(st.lists(st.integers(0, 10**6), max_size=300), st.integers(10, 20_000))
