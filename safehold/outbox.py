@@ -156,12 +156,13 @@ class Postman:
     def _run(self) -> None:
         failures = 0
         while True:
+            is_last = self._closing  # read before: what was put until then is delivered now
             failures = 0 if self._delivered() else failures + 1
-            if self._closing and (not failures or time.monotonic() > self._deadline):
+            if is_last and (not failures or time.monotonic() > self._deadline):
                 return
             pause = wait_seconds(failures) if failures else None
-            if self._closing and pause:
-                time.sleep(min(pause, 0.5))
+            if self._closing:
+                time.sleep(min(pause or 0.0, 0.5))
             else:
                 self._wake.wait(pause)
             self._wake.clear()

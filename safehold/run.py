@@ -112,12 +112,14 @@ class Run(Logbook):
         self._accumulation.require_declared()
         done = start if isinstance(start, int) else start.step if start is not None else 0
         tokens = getattr(start, "tokens", -1)
-        self.step, self.tokens = done, max(self.tokens, tokens)
+        # 0 is also what a start says that knows of none: a script that never tells them must not stand at 0.
+        self.step, self.tokens = done, max(self.tokens, tokens or -1)
         self._obedience = Obedience(
             self, self._inbox(), agreement.of_this_process(), lambda: self._signal.requested
         )
         self.phase, self._looping = "training", True
         try:
+            self._meter.begin(done, self.tokens if done else max(self.tokens, tokens))
             for number, batch in iterate(self, self._obedience, self._meter, loader, done, stop):
                 self._accumulation.begin()
                 yield number, batch

@@ -38,7 +38,6 @@ def iterate(
         stop: Last step, if any.
     """
     step = done
-    meter.begin(step, position.tokens)
     if obedience.boundary(step):
         return
     batches = iter(loader)

@@ -2,12 +2,13 @@ from __future__ import annotations
 
 import errno
 import os
+import threading
 import time
 from pathlib import Path
 
 import pytest
 
-from safehold.outbox import Outbox
+from safehold.outbox import Outbox, Postman
 from safehold.transport import Transport, Unreachable
 from tests.fakes.ingest_server import IngestServer
 
@@ -59,3 +60,27 @@ def test_a_registration_that_the_disk_refuses_is_delivered_all_the_same(
 
 def refuse(_: int) -> None:
     raise OSError(errno.ENOSPC, "No space left on device")
+
+
+def test_what_is_put_while_the_postman_is_out_is_delivered_before_the_end(
+    tmp_path: Path, server: IngestServer
+) -> None:
+    Outbox(tmp_path).put({"step": 1})
+    is_out, closing = threading.Event(), threading.Event()
+
+    class Slow(Outbox):
+        def waiting(self) -> list[Path]:
+            found = super().waiting()
+            if threading.current_thread().name == "safehold-postman":
+                is_out.set()
+                assert closing.wait(10)
+            return found
+
+    outbox = Slow(tmp_path)
+    postman = Postman(outbox, Transport(server.url, server.token))
+    postman.start()
+    assert is_out.wait(10)
+    outbox.put({"step": 2})
+    threading.Timer(0.1, closing.set).start()
+    assert postman.close(10)
+    assert [item["step"] for item in server.held.registrations] == [1, 2]

@@ -16,6 +16,7 @@ import pytest
 
 import safehold
 from safehold import wire
+from safehold.checkpointing.start import Start
 from safehold.journal import Reader, to_batch
 from safehold.replay import journals
 from safehold.run import Run
@@ -213,6 +214,23 @@ def test_other_ranks_keep_only_what_the_library_measures(
     assert server.values("loss") == [2.0]
     assert len(server.values("memory/rss_bytes")) == 1
     assert set(server.held.ranks.values()) == {1}
+
+
+@pytest.mark.parametrize("start", [Start(), Start(step=5, takes="state")])
+def test_tokens_that_nobody_tells_are_unknown(run: Run, server: IngestServer, start: Start) -> None:
+    """Else all points would stand above 0 on a chart by tokens."""
+    for step, _ in run.steps(range(3), start=start):
+        run.log(step, {"loss": 1.0})
+    run.finish()
+    assert {record["tokens"] for record in server.held.records.values()} == {-1}
+
+
+def test_tokens_go_on_where_the_checkpoint_was(run: Run, server: IngestServer) -> None:
+    for step, _ in run.steps(range(2), start=Start(step=5, tokens=500, takes="state")):
+        if step == 7:
+            run.log(step, {"loss": 1.0}, tokens=700)
+    run.finish()
+    assert server.values("throughput/tokens_per_second")[0] > 0
 
 
 def test_steps_go_on_after_the_start_and_end_at_the_stop(run: Run) -> None:

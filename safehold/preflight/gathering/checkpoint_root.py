@@ -5,6 +5,7 @@ import shutil
 import tempfile
 from pathlib import Path
 
+from safehold.durability import sync_folder
 from safehold.preflight.facts import CheckpointFacts
 
 PROBE_BYTES = 4096
@@ -45,8 +46,4 @@ def _write_once(folder: Path) -> None:
             file.flush()
             os.fsync(file.fileno())
         written.rename(renamed)
-        descriptor = os.open(name, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+        sync_folder(Path(name))
