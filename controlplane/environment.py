@@ -2,6 +2,7 @@
 
 import os
 from pathlib import Path
+from urllib.parse import urlsplit
 
 
 class BadSetting(ValueError):
@@ -16,6 +17,30 @@ def text(name: str, default: str = "") -> str:
         except OSError as error:
             raise BadSetting(f"{name}_FILE={file_name!r} cannot be read: {error}.") from error
     return os.environ.get(name, default)
+
+
+def choice(name: str, default: str, known: tuple[str, ...]) -> str:
+    """Return one of several words, in capitals."""
+    value = os.environ.get(name, "").strip().upper() or default
+    if value not in known:
+        raise BadSetting(f"{name}={value!r} is none of {', '.join(known)}.")
+    return value
+
+
+def address(name: str, default: str = "", schemes: tuple[str, ...] = ("http", "https")) -> str:
+    """Return a URL without the slash at its end; empty where the default is."""
+    value = text(name, default).strip()
+    try:
+        parts = urlsplit(value)
+        is_one = parts.scheme in schemes and bool(parts.hostname or parts.scheme == "unix")
+        is_one = is_one and parts.port != 0  # reading it refuses what is no port
+    except ValueError:
+        is_one = False
+    if value and not is_one:
+        # Not the value: it may hold a password.
+        told = " or ".join(f"{scheme}://" for scheme in schemes)
+        raise BadSetting(f"{name} is no address; it begins with {told} and a host.")
+    return value.rstrip("/")
 
 
 def flag(name: str, *, default: bool) -> bool:

@@ -14,9 +14,9 @@ from controlplane.service import places
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 SAFEHOLD_HOME = env.path("SAFEHOLD_HOME", BASE_DIR / ".safehold")
-SAFEHOLD_PUBLIC_URL = env.text("SAFEHOLD_PUBLIC_URL", "http://127.0.0.1:8000").rstrip("/")
+SAFEHOLD_PUBLIC_URL = env.address("SAFEHOLD_PUBLIC_URL", "http://127.0.0.1:8000")
 # The address under which a training process reaches the control plane; pods may see another one.
-SAFEHOLD_INGEST_URL = env.text("SAFEHOLD_INGEST_URL", SAFEHOLD_PUBLIC_URL).rstrip("/")
+SAFEHOLD_INGEST_URL = env.address("SAFEHOLD_INGEST_URL", SAFEHOLD_PUBLIC_URL)
 SAFEHOLD_ATTEMPTS_DIR = env.path("SAFEHOLD_ATTEMPTS_DIR", SAFEHOLD_HOME / "attempts")
 SAFEHOLD_CHECKPOINT_ROOT = env.path("SAFEHOLD_CHECKPOINT_ROOT", SAFEHOLD_HOME / "checkpoints")
 # How many ranks run at once on this machine; 0: its GPUs, or what its processors bear. Runs beyond it wait in order.
@@ -167,7 +167,7 @@ AXES_ENABLE_ADMIN = False
 AXES_VERBOSE = False
 
 # The identity provider of the organisation; none without an issuer.
-SAFEHOLD_OIDC_ISSUER = env.text("SAFEHOLD_OIDC_ISSUER").rstrip("/")
+SAFEHOLD_OIDC_ISSUER = env.address("SAFEHOLD_OIDC_ISSUER")
 SAFEHOLD_OIDC_NAME = env.text("SAFEHOLD_OIDC_NAME", "single sign-on")
 SAFEHOLD_OIDC_GROUPS_CLAIM = env.text("SAFEHOLD_OIDC_GROUPS_CLAIM", "groups")
 # GROUP=PROJECT:ROLE or GROUP=administrator, separated by commas.
@@ -241,7 +241,9 @@ if env.flag("SAFEHOLD_DB_POOL", default=False):
     }
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
-REDIS_URL = env.text("REDIS_URL", places.redis_url(SAFEHOLD_HOME))
+REDIS_URL = env.address(
+    "REDIS_URL", places.redis_url(SAFEHOLD_HOME), schemes=("redis", "rediss", "unix")
+)
 CHANNEL_LAYERS = {
     "default": {
         "BACKEND": "channels_redis.pubsub.RedisPubSubChannelLayer",
@@ -341,6 +343,7 @@ STORAGES = {
 }
 WHITENOISE_ROOT = None
 
+LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
@@ -352,7 +355,7 @@ LOGGING = {
             "stream": "ext://sys.stdout",
         }
     },
-    "root": {"handlers": ["stdout"], "level": env.text("SAFEHOLD_LOG_LEVEL", "INFO")},
+    "root": {"handlers": ["stdout"], "level": env.choice("SAFEHOLD_LOG_LEVEL", "INFO", LOG_LEVELS)},
     # A line for every periodic task and every request of ours would bury the events.
     "loggers": {
         name: {"level": "WARNING"}

@@ -5,6 +5,7 @@ import logging
 import os
 from pathlib import Path
 
+from controlplane import environment as env
 from controlplane.common.errors import SafeholdError
 from controlplane.service.console import say
 
@@ -22,6 +23,7 @@ def prepare(home: Path) -> dict[str, str]:
         The passwords of the accounts made now; empty on a later start.
 
     Raises:
+        BadSetting: Nobody could sign in, or no rule of it can be read.
         NoDatabase: It does not answer, or refuses the migrations.
     """
     import django
@@ -30,6 +32,7 @@ def prepare(home: Path) -> dict[str, str]:
 
     django.setup()
     _log_to(home / "logs" / "up.log")
+    _refuse_sign_in_of_nobody()
     try:
         call_command("migrate", verbosity=0, interactive=False)
     except DatabaseError as error:
@@ -46,6 +49,17 @@ def prepare(home: Path) -> dict[str, str]:
     kubeconfigs.register(say=say)
     connections.close_all()
     return made
+
+
+def _refuse_sign_in_of_nobody() -> None:
+    """Refuse rules of the sign-in that cannot be read, before anybody stands in front of it."""
+    from django.core.checks import ERROR
+
+    from controlplane.common.checks import check_sign_in
+
+    for message in check_sign_in(None):
+        if message.level >= ERROR:
+            raise env.BadSetting(message.msg)
 
 
 def tell_address() -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs/reference/configuration.md").read_text()
-READ = re.compile(r'env\.(?:text|flag|integer|path)\(\s*"([A-Z_]+)"')
+READ = re.compile(r'env\.(?:text|flag|integer|path|choice|address)\(\s*"([A-Z_]+)"')
 
 
 def read_by_the_service() -> set[str]:

@@ -42,3 +42,24 @@ def test_paths_are_absolute(monkeypatch):
 def test_a_database_url_with_no_port_is_named():
     with pytest.raises(environment.BadSetting, match="DATABASE_URL: Port could not be cast"):
         settings._database("postgresql://x@h:port/x")
+
+
+@pytest.mark.parametrize("value", ["foo", "http://", "ftp://a", "http://a:port", "//a"])
+def test_what_is_no_address_is_named(monkeypatch, value):
+    monkeypatch.setenv("SAFEHOLD_THING", value)
+    with pytest.raises(environment.BadSetting, match="^SAFEHOLD_THING is no address"):
+        environment.address("SAFEHOLD_THING")
+
+
+@pytest.mark.parametrize("value", ["", "https://a.b", "http://[::1]:8000", "http://a/safehold/"])
+def test_addresses_are_read_without_their_last_slash(monkeypatch, value):
+    monkeypatch.setenv("SAFEHOLD_THING", value)
+    assert environment.address("SAFEHOLD_THING") == value.rstrip("/")
+
+
+def test_a_word_of_several_is_read_in_any_case(monkeypatch):
+    monkeypatch.setenv("SAFEHOLD_THING", "one")
+    assert environment.choice("SAFEHOLD_THING", "TWO", ("ONE", "TWO")) == "ONE"
+    monkeypatch.setenv("SAFEHOLD_THING", "three")
+    with pytest.raises(environment.BadSetting, match="SAFEHOLD_THING='THREE' is none of ONE, TWO"):
+        environment.choice("SAFEHOLD_THING", "TWO", ("ONE", "TWO"))
