@@ -38,7 +38,9 @@ class ChartQuery(Schema):
 class MetricQuery(ChartQuery):
     """What a chart of one run asks for."""
 
-    rank: Whole | None = None
+    rank: Whole | None = Field(
+        None, ge=0, description="Of each attempt the lowest that logs it, when left out."
+    )
 
 
 class ExportQuery(Schema):

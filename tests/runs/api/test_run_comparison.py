@@ -64,3 +64,9 @@ def test_flags_are_told(viewer: Api, pair: list[Run]) -> None:
     events.record(run=run, kind="alert", message="The loss jumped.", data={"step": 2})
     (flag,) = viewer.get(f"runs/{run.pk}/flags").json()["flags"]
     assert (flag["kind"], flag["step"], flag["text"]) == ("alert", 2, "The loss jumped.")
+
+
+def test_a_rank_that_cannot_be_is_refused(viewer: Api, pair: list[Run]) -> None:
+    path = f"runs/{pair[0].pk}/metrics"
+    assert viewer.get(path, names=["train/loss"], rank=-1).status_code == 422
+    assert viewer.get(path, names=["train/loss"], rank=0).json()["series"][0]["parts"]
