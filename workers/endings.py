@@ -11,9 +11,10 @@ from workers import exit_records
 from workers.facts import AT_WORK, AttemptFacts, End
 
 _MAX_MESSAGE_CHARACTERS = 2000
-# Signals by which we end a workload that does not stop by itself.
 # How a launcher begins a message about a pod whose wrapper could not tell anything any more.
 _POD = re.compile(r"Pod \S+ \(node rank -?\d+\)")
+_WELL = frozenset({Outcome.FINISHED, Outcome.STOPPED})
+# Signals by which we end a workload that does not stop by itself.
 _OURS = frozenset({signal.SIGTERM, signal.SIGKILL})
 
 
@@ -21,6 +22,10 @@ def of_exit(attempt: AttemptFacts, exit: Mapping[str, Any], *, is_forced: bool) 
     """Return the end of an attempt whose workload exited."""
     if not exit:
         return _without_record(attempt, is_forced=is_forced)
+    if exit.get("outcome") in _WELL and attempt.exit.get("outcome") == Outcome.STOPPED:
+        # A Job counts pods that saved and stopped as successes, and may be complete before it hears that they were
+        # taken away; they are gone then, and only what they sent tells it.
+        exit = attempt.exit
     record = exit_records.cleaned(exit)
     outcome, reason = _judge(attempt, record, is_forced=is_forced)
     at = _time(record["ended_at"]) or attempt.last_seen_at

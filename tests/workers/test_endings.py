@@ -131,3 +131,18 @@ def test_no_record_of_any_shape_breaks_reconciliation(exit: dict[str, Any], stat
     stored = json.dumps([end.reason, end.exit]).encode()
     assert b"\\u0000" not in stored
     assert len(stored) < 200_000
+
+
+def test_a_job_of_pods_that_saved_and_stopped_did_not_finish():
+    """It is complete, since each of them ended without an error."""
+    sent = record("stopped", signal=15, message="All ranks saved and stopped.")
+    for seen in ("finished", "stopped"):
+        end = endings.of_exit(attempt(exit=sent), record(seen), is_forced=False)
+        assert end.outcome is Outcome.TAKEN_AWAY
+        assert end.reason.startswith("Somebody outside sent SIGTERM")
+    stopping = attempt(State.STOPPING, exit=sent)
+    assert endings.of_exit(stopping, record("finished"), is_forced=False).outcome is Outcome.STOPPED
+    finished = attempt(exit=record("finished"))
+    assert (
+        endings.of_exit(finished, record("finished"), is_forced=False).outcome is Outcome.FINISHED
+    )
