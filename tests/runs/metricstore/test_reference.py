@@ -107,15 +107,23 @@ def finite(values: dict[int, float]) -> dict[int, float]:
     budget=st.integers(24, 200),
     x=st.sampled_from(["step", "tokens", "time"]),
     ends=st.tuples(st.integers(0, 900), st.integers(0, 900)) | st.none(),
+    skew_seconds=st.sampled_from([None, 7200.0, -86_400.0]),
 )
 def test_a_thinned_chart_shows_extremes_ends_and_bad_values_of_what_is_wanted(
-    told: list[Told], compacted: int, budget: int, x: str, ends: tuple[int, int] | None
+    told: list[Told],
+    compacted: int,
+    budget: int,
+    x: str,
+    ends: tuple[int, int] | None,
+    skew_seconds: float | None,
 ) -> None:
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(compaction, "CHUNK_POINTS", 160)
         run = make_run()
         store(run, told, compacted)
-    scale, offset = {"step": (1, 0), "tokens": (100, 0), "time": (1, 1_764_000_000_000)}[x]
+    run.attempts.update(clock_skew_seconds=skew_seconds)
+    begun = 1_764_000_000_000 - round(1000 * (skew_seconds or 0))
+    scale, offset = {"step": (1, 0), "tokens": (100, 0), "time": (1, begun)}[x]
     window = {}
     if ends is not None:
         window = {"start": min(ends) * scale + offset, "end": max(ends) * scale + offset}
