@@ -81,6 +81,7 @@ def plan(
 ) -> None:
     """Print compute, memory, checkpoint sizes and intervals of a config."""
     try:
+        config.stat()
         read = read_file(config)
     except ConfigInvalid as invalid:
         report = run_checks(Facts(config_errors=tuple(invalid.errors)), ["config"])
@@ -105,6 +106,7 @@ def plan(
 def _report(path: Path, only: list[str], parent: Path | None) -> Report:
     config: RunConfig | None = None
     try:
+        path.stat()
         config = read_file(path)
         facts = replace(gather(config, only), parent=_parent(parent))
     except ConfigInvalid as invalid:
@@ -119,6 +121,8 @@ def _report(path: Path, only: list[str], parent: Path | None) -> Report:
 def _parent(path: Path | None) -> RunConfig | None:
     """Return the config before; one that is none itself is the caller's mistake, not a finding on the new one."""
     try:
+        if path:
+            path.stat()
         return read_file(path) if path else None
     except ConfigInvalid as invalid:
         raise ValueError(f"{path} is no run config: {invalid}") from invalid

@@ -17,6 +17,17 @@ def test_a_sound_config_passes_preflight(safehold: Command, config_file: ConfigF
     assert {one["code"] for one in ran.document["findings"]} >= {"DATA-1.format", "TOK-1.lock"}
 
 
+@pytest.mark.parametrize("name", ["none", "none.toml"])
+def test_a_config_that_is_not_there_is_no_finding(
+    safehold: Command, tmp_path: Path, config_file: ConfigFile, name: str
+) -> None:
+    path = tmp_path / name
+    for words in (["plan", path], ["preflight", path], ["preflight", config_file(), "--parent", path]):  # fmt: skip
+        ran = safehold(*words, "--json")
+        told = f"safehold: {path} cannot be read: No such file or directory.\n"
+        assert (ran.code, ran.out, ran.err) == (2, "", told)
+
+
 @pytest.mark.parametrize("word", ["nan", "inf", "-inf"])
 @pytest.mark.parametrize("option", ["--mfu", "--memory-gb", "--step-seconds", "--save-seconds"])
 def test_a_plan_with_no_number_is_refused(
