@@ -22,7 +22,7 @@ def of_exit(attempt: AttemptFacts, exit: Mapping[str, Any], *, is_forced: bool) 
     """Return the end of an attempt whose workload exited."""
     if not exit:
         return _without_record(attempt, is_forced=is_forced)
-    if exit.get("outcome") in _WELL and attempt.exit.get("outcome") == Outcome.STOPPED:
+    if str(exit.get("outcome")) in _WELL and attempt.exit.get("outcome") == Outcome.STOPPED:
         # A Job counts pods that saved and stopped as successes, and may be complete before it hears that they were
         # taken away; they are gone then, and only what they sent tells it.
         exit = attempt.exit
