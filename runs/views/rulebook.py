@@ -17,12 +17,12 @@ from controlplane.common.versions import ChangedMeanwhile
 from runs import rulebook_table
 from runs.forms.values import to_number
 from runs.services import rulebook
-from runs.views.projects import current_project, project_of_form
+from runs.views.projects import project_of_form, project_of_link
 
 
 @require_GET
 def table(request: HttpRequest) -> HttpResponse:
-    project = current_project(request)
+    project = project_of_link(request, "config")
     if project is None:
         return render(request, "runs/no_project.html")
     return _page(request, project)

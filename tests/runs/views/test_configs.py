@@ -233,7 +233,7 @@ def test_a_config_shows_what_the_rules_say_of_it(
         user=people.operator_user, project=people.project, document=documents(optimizer__weight_decay=0.2)
     )  # fmt: skip
     page = people.viewer.get(f"/configs/{made.pk}/").content.decode()
-    assert "/settings/rulebook/#weight_decay.any" in page
+    assert f"/settings/rulebook/?config={made.pk}#weight_decay.any" in page
 
 
 def test_any_config_is_named_by_its_number_or_the_beginning_of_its_digest(

@@ -89,6 +89,8 @@ def test_a_link_leads_into_the_project_that_it_stands_in(
     assert (page.context["chosen"], page.context["current_project"]) == (config, shown)
     page = client.get(f"/configs/new/?parent={config.pk}")
     assert (page.context["parent"], page.context["card"]) == (config, config.card)
+    rules = client.get(f"/settings/rulebook/?config={config.pk}")
+    assert rules.context["current_project"] == shown
 
 
 def test_another_ones_project_is_refused_in_the_words_of_a_missing_one(
