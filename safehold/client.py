@@ -24,6 +24,7 @@ logger = logging.getLogger(__name__)
 HEARTBEAT_SECONDS = 2.0
 # Only rank 0 brings commands, so a thousand ranks need not knock every two seconds.
 OTHER_RANKS_HEARTBEAT_SECONDS = 10.0
+SHORTEST_SECONDS = 0.005
 # A token that has ended stays so; what stands in front of the server may deny for a while, and a run lasts weeks.
 DENIED_SECONDS = 60.0
 
@@ -53,8 +54,9 @@ class Client:
         self._transport = transport
         self._heartbeat = heartbeat
         self._sender = Sender(Reader(journal.folder), transport)
-        self._flush_seconds = flush_seconds
-        self._pace = Pace(flush_seconds)
+        # At 0 the thread would look without a pause, at the cost of a core of the training.
+        self._flush_seconds = max(flush_seconds, SHORTEST_SECONDS)
+        self._pace = Pace(self._flush_seconds)
         every = HEARTBEAT_SECONDS if journal.rank == 0 else OTHER_RANKS_HEARTBEAT_SECONDS
         self._heartbeat_seconds = heartbeat_seconds or every
         self._last_sent_at = 0.0

@@ -73,6 +73,21 @@ def test_a_heartbeat_goes_without_records(client: Client, server: IngestServer) 
     assert server.held.heartbeats[0].phase == "training"
 
 
+def test_a_thread_told_not_to_wait_takes_no_core(journal: Journal, transport: Transport) -> None:
+    looks = 0
+
+    def beat() -> wire.Heartbeat:
+        nonlocal looks
+        looks += 1
+        return wire.Heartbeat(1, 0, -1, "training")
+
+    client = Client(journal, transport, beat, flush_seconds=0.0)
+    client.start()
+    time.sleep(0.5)
+    assert looks < 150
+    client.close(1.0)
+
+
 def test_a_log_call_is_at_the_server_within_a_moment(
     client: Client, journal: Journal, server: IngestServer
 ) -> None:
