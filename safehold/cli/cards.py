@@ -20,6 +20,9 @@ app = typer.Typer(no_args_is_help=False)
 Project = Annotated[
     str | None, typer.Option(help="Slug of the project; needed where there are several.")
 ]
+OfProject = Annotated[
+    str | None, typer.Option("--project", help="Only of this project; of all yours when left out.")
+]
 Fields = Annotated[
     Path, typer.Argument(metavar="FILE", help="Fields of the card: .toml, .yaml or .json.")
 ]
@@ -42,7 +45,7 @@ def estimate(file: Fields, as_json: AsJson = False) -> None:
 
 @app.command("list")
 def list_cards(
-    project: Project = None,
+    project: OfProject = None,
     stage: Annotated[
         str | None, typer.Option(help="pretrain, continued, sft or preference.")
     ] = None,

@@ -7,7 +7,7 @@ import typer
 
 from safehold.api_client import ApiClient
 from safehold.cli import approvals
-from safehold.cli.cards import Project
+from safehold.cli.cards import OfProject, Project
 from safehold.cli.output import AsJson, call, lines, pairs, print_report, table
 from safehold.cli.paging import Cursor, Limit, call_page
 from safehold.cli.reading import read_written
@@ -40,7 +40,7 @@ def create(
 
 @app.command("list")
 def list_configs(
-    project: Project = None, limit: Limit = 50, cursor: Cursor = None, as_json: AsJson = False
+    project: OfProject = None, limit: Limit = 50, cursor: Cursor = None, as_json: AsJson = False
 ) -> None:
     """List the newest configs."""
     call_page(as_json, "configs", _print_configs, project=project, limit=limit, cursor=cursor)

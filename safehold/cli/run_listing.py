@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 import typer
 
-from safehold.cli.cards import Project
+from safehold.cli.cards import OfProject
 from safehold.cli.output import AsJson, call, figure, table
 from safehold.cli.paging import Cursor, Limit, call_page
 from safehold.cli.run_acts import Number, print_run
@@ -33,7 +33,7 @@ _COLUMNS = ("id", "name", "state", "step", "of", "tokens/s", "loss", "checkpoint
 
 
 def list_runs(
-    project: Project = None,
+    project: OfProject = None,
     state: State = None,
     owner: Owner = None,
     group: Group = None,

@@ -44,7 +44,9 @@ def metrics(
 
 def compare(
     runs: Annotated[list[int], typer.Argument(metavar="RUN…", help="Ids; the first is the base.")],
-    name: Names = None,
+    name: Annotated[
+        list[str] | None, typer.Option("--name", help="May be repeated; the losses when left out.")
+    ] = None,
     step: Annotated[
         int | None,
         typer.Option(min=0, help="Where to compare; the last common step when left out."),

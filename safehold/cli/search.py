@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 import typer
 
-from safehold.cli.cards import Project
+from safehold.cli.cards import OfProject
 from safehold.cli.output import AsJson, call, lines, table
 
 
@@ -12,7 +12,7 @@ def search(
     text: Annotated[
         str, typer.Argument(help="A part of a name, a tag, the beginning of a digest, a number.")
     ],
-    project: Project = None,
+    project: OfProject = None,
     as_json: AsJson = False,
 ) -> None:
     """Find runs, cards, configs and checkpoints."""

@@ -5,7 +5,7 @@ from urllib.parse import urlencode
 
 import typer
 
-from safehold.cli.cards import Project
+from safehold.cli.cards import OfProject, Project
 from safehold.cli.output import AsJson, CannotRun, call, lines, table
 from safehold.cli.paging import Cursor, Limit, call_page
 from safehold.cli.run_listing import (
@@ -26,7 +26,7 @@ app = typer.Typer(no_args_is_help=False)
 
 @app.command("list")
 def list_views(
-    project: Project = None, limit: Limit = 50, cursor: Cursor = None, as_json: AsJson = False
+    project: OfProject = None, limit: Limit = 50, cursor: Cursor = None, as_json: AsJson = False
 ) -> None:
     """List your views and the shared ones."""
     call_page(as_json, "views", _print_views, project=project, limit=limit, cursor=cursor)
