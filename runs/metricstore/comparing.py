@@ -12,7 +12,7 @@ from runs.models import Run
 
 # How far back the last value before a step is looked for, first near, then anywhere: a validation loss is
 # logged every few hundred steps.
-_WINDOWS = (1_000, 100_000)
+_WINDOWS = (1_000, 2**63)
 _BEGUN = """
 SELECT run_id, (extract(epoch FROM min(requested_at)) * 1000)::bigint FROM runs_attempt
 WHERE run_id = ANY(%s::bigint[]) GROUP BY run_id

@@ -53,6 +53,20 @@ def test_runs_of_others_are_left_out(outsider: Api, pair: list[Run]) -> None:
     assert (document["runs"], document["charts"], document["results"]) == ([], [], [])
 
 
+def test_a_value_that_was_logged_long_before_the_step_is_found(
+    viewer: Api, project: Project
+) -> None:
+    run = make_run(project=project)
+    columns = (Column("val/loss", None, np.array([9.0, 5.0, 1.0])),)
+    steps = np.array([1, 2, 900_000])
+    ingest.store_batch(
+        attempt=make_attempt(run=run), batch=make_batch(3, steps=steps, columns=columns)
+    )
+    asked = {"run": run.pk, "names": ["val/loss"], "x": "step", "step": 500_000}
+    (result,) = viewer.get("comparison", **asked).json()["results"]
+    assert (result["at_step"], result["final"], result["least"]) == (5.0, 1.0, 1.0)
+
+
 def test_a_comparison_names_its_faults(viewer: Api, pair: list[Run]) -> None:
     assert viewer.get("comparison").status_code == 422
     refused = viewer.get("comparison", run=pair[0].pk, names=["a"], points=1)
