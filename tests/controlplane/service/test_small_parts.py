@@ -97,7 +97,7 @@ def test_a_home_whose_name_would_split_an_address_has_its_sockets_elsewhere(name
 
 
 def test_blanks_and_letters_of_any_script_may_stand_in_the_path_of_sockets():
-    home = Path("/home/mein Ordner/数据")
+    home = Path("/home/my folder/数据")
     assert places.socket_dir(home) == home / "run"
 
 

@@ -70,7 +70,7 @@ def test_a_text_by_the_api_is_kept_as_it_is(people: People, written: str, format
     start = text if format == "toml" else to_toml(made.document)
     assert config_texts.text_of(made) == start
     file = people.viewer.get(f"/configs/{made.pk}/download/?written")
-    assert (file.content.decode(), f".{format}\"" in file["Content-Disposition"]) == (text, True)
+    assert (file.content.decode(), f'.{format}"' in file["Content-Disposition"]) == (text, True)
 
 
 def _as_yaml(toml: str) -> str:
