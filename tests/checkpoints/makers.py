@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from django.conf import settings
+from django.db import transaction
 from django.utils import timezone
 
 from checkpoints.models import Checkpoint
@@ -96,7 +97,8 @@ def make_checkpoint(*, state: str = "verified", step: int = 100, **changes: Any)
     )
     if state in {"writing", "failed", "complete"}:
         return save(attempt, step, state, **changes)
-    checkpoint = verify(save(attempt, step, **changes), is_whole=state != "damaged")
+    with transaction.atomic():  # so that no worker of a live service is quicker
+        checkpoint = verify(save(attempt, step, **changes), is_whole=state != "damaged")
     if state == "stable":
         Checkpoint.objects.filter(pk=checkpoint.pk).update(state=state)
         checkpoint.refresh_from_db()
