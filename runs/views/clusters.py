@@ -8,7 +8,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from controlplane.common import access
 from controlplane.common.api import caller
-from controlplane.common.errors import Invalid, SafeholdError
+from controlplane.common.errors import Conflict, Invalid, SafeholdError
 from controlplane.common.sentences import sentence
 from runs import cluster_table
 from runs.forms import clusters as forms
@@ -43,6 +43,9 @@ def register(request: HttpRequest) -> HttpResponse:
     except Invalid as error:
         form.refuse(error.fields, error.message)
         return _form(request, form, status=422)
+    except Conflict as error:  # its namespace, under a run that lives there
+        form.refuse({"namespace": [f"{error.message} {error.hint}"]}, error.message)
+        return _form(request, form, status=409)
     _look(request, made)
     return redirect("runs:cluster_list")
 

@@ -105,6 +105,16 @@ def test_a_fault_stands_at_its_field_and_no_secret_comes_back(
     assert not Cluster.objects.exists()
 
 
+def test_another_namespace_under_a_run_is_refused_at_its_field(root: Client) -> None:
+    root.post("/cluster/register/", typed())
+    make_run(launcher="kubernetes:lab", needs_reconcile=True)
+    answer = root.post("/cluster/register/", typed(namespace="other"))
+    assert answer.status_code == 409
+    [told] = answer.context["form"].errors["namespace"]
+    assert "in use by run" in told
+    assert "or stop the run first" in told
+
+
 def test_replacing_begins_with_what_is_there_but_the_credentials(root: Client) -> None:
     root.post("/cluster/register/", typed())
     page = root.get("/cluster/register/?name=lab").content.decode()
