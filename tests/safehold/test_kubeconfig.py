@@ -61,7 +61,9 @@ def test_what_cannot_be_used_says_why(tmp_path: Path, content: Any, message: str
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
-    with pytest.raises(KubeconfigError, match="nowhere cannot be read: No such file or directory.$"):
+    with pytest.raises(
+        KubeconfigError, match="nowhere cannot be read: No such file or directory.$"
+    ):
         flattened(tmp_path / "nowhere")
     with pytest.raises(KubeconfigError, match=r"ca\.crt, which the kubeconfig names"):
         flattened(written(tmp_path, document(token="t")))
