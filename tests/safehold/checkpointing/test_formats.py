@@ -173,7 +173,7 @@ ENDLESS = b")" + b"2\x86" * 60
     [
         b"}" + ENDLESS + b"Ns.",
         b"}(" + ENDLESS + b"Nu.",
-        b"(" + ENDLESS + b"Nd.",
+        b"(" + ENDLESS + b"]d.",
         b"\x8f(" + ENDLESS + b"\x90.",
         b"(" + ENDLESS + b"\x91.",
         b"cbuiltins\nset\n(" + ENDLESS + b"l\x85R.",
