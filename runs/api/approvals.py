@@ -59,9 +59,12 @@ class NoteIn(Input):
 
 
 class ReasonIn(Input):
-    """Why."""
+    """Why, and of what."""
 
     reason: str = Field("", max_length=2000)
+    approval: int | None = Field(
+        None, description="The request that was looked at; refused where another one stands now."
+    )
 
 
 @router.post(
@@ -78,16 +81,16 @@ def request_approval(request: HttpRequest, config_id: int, body: NoteIn | None =
 @router.post("/{config_id}/approve", response=ApprovalOut, summary="Approve a config")
 def approve(request: HttpRequest, config_id: int, body: ReasonIn | None = None) -> Any:
     """Approve it as a second person: never its author, nor who asked."""
-    user, why = caller(request), body.reason if body else ""
-    standing = _standing(user, config_id)
-    return approval_shape(approvals.approve(user=user, approval=standing, reason=why))
+    user, said = caller(request), body or ReasonIn()
+    standing = _standing(user, config_id, said)
+    return approval_shape(approvals.approve(user=user, approval=standing, reason=said.reason))
 
 
 @router.post("/{config_id}/reject", response=ApprovalOut, summary="Refuse the approval of a config")
 def reject(request: HttpRequest, config_id: int, body: ReasonIn) -> Any:
     """Refuse it, with the reason for its author."""
     user = caller(request)
-    standing = _standing(user, config_id)
+    standing = _standing(user, config_id, body)
     return approval_shape(approvals.reject(user=user, approval=standing, reason=body.reason))
 
 
@@ -97,7 +100,7 @@ def reject(request: HttpRequest, config_id: int, body: ReasonIn) -> Any:
 def withdraw(request: HttpRequest, config_id: int, body: ReasonIn) -> Any:
     """Take a request or an approval back: no further attempt starts."""
     user = caller(request)
-    standing = _standing(user, config_id)
+    standing = _standing(user, config_id, body)
     return approval_shape(approvals.withdraw(user=user, approval=standing, reason=body.reason))
 
 
@@ -136,10 +139,11 @@ def approval_shape(approval: Approval) -> dict[str, Any]:
     }
 
 
-def _standing(user: Any, config_id: int) -> Approval:
+def _standing(user: Any, config_id: int, said: ReasonIn) -> Approval:
     config = access.config_for(user, config_id)
     found = approvals.standing_of(config)
     if found is None:
         told = _("Nobody asked for the approval of config %(id)s.")
         raise NotFound(told % {"id": config_id})
+    approvals.require_shown(found, str(said.approval or ""))
     return found

@@ -146,6 +146,24 @@ def standing_of(config: Config) -> Approval | None:
     return found.select_related("requested_by", "decided_by").first()
 
 
+def require_shown(standing: Approval, shown: str) -> None:
+    """Pass where the request that stands is the one that was looked at.
+
+    Args:
+        standing: The request or approval that would be acted on.
+        shown: The id of the one that was shown; empty where nobody says.
+
+    Raises:
+        Conflict: Another one stands, perhaps with another base checkpoint.
+    """
+    if shown and shown != str(standing.pk):
+        raise Conflict(
+            _("Approval of config %(id)s was asked for anew since you looked.")
+            % {"id": standing.config_id},
+            hint=_("Look at what stands there now."),
+        )
+
+
 def require_approved(*, config: Config, user: User | None = None) -> None:
     """Pass where a config may start an attempt now, or raise.
 

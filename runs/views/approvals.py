@@ -73,9 +73,7 @@ def _standing(config: Config, shown: str) -> Approval:
     if found is None:
         told = _("Nobody asked for the approval of config %(id)s.")
         raise Conflict(told % {"id": config.pk})
-    if shown and shown != str(found.pk):
-        told = _("Approval of config %(id)s was asked for anew since you opened the page.")
-        raise Conflict(told % {"id": config.pk}, hint=_("Look at what stands there now."))
+    approvals.require_shown(found, shown)
     return found
 
 

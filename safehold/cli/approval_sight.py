@@ -12,24 +12,31 @@ from safehold.cli.tables import cell
 _MOST_BLOCKING = 10
 
 
-def confirm(client: ApiClient, config: int, yes: bool) -> None:
+def confirm(client: ApiClient, config: int, yes: bool) -> int | None:
     """Show what would be approved and go on where a person agrees, or said `--yes` before.
+
+    Returns:
+        The request that was shown; None where none was.
 
     Raises:
         CannotRun: Nobody can be asked, or the answer is no.
     """
     if yes:
-        return
+        return None
     found = client.get(f"configs/{config}")
+    requests = client.get(f"configs/{config}/approvals", limit=1)["items"]
     if can_ask():
-        for line in _sight(client, config, found):
+        for line in _sight(client, config, found, requests):
             typer.echo(cell(line), err=True)
     digest, name = found.get("hash", ""), found.get("name", "")
     ask(cell(f"Approve config {config} ({name}), digest {digest}?"), yes)
+    return requests[0]["id"] if requests else None
 
 
-def _sight(client: ApiClient, config: int, found: dict[str, Any]) -> Iterator[str]:
-    yield from _asked(client.get(f"configs/{config}/approvals", limit=1)["items"])
+def _sight(
+    client: ApiClient, config: int, found: dict[str, Any], requests: list[dict[str, Any]]
+) -> Iterator[str]:
+    yield from _asked(requests)
     yield from _judged(client.get(f"configs/{config}/judgement"))
     yield f"Changes: {_changes(client, config, found['parent'])}"
 

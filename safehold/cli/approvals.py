@@ -28,8 +28,8 @@ def approve(config: Number, reason: Reason = "", yes: Yes = False, as_json: AsJs
     """Approve a config as a second person; shows what is approved, and asks."""
 
     def act(client: ApiClient) -> dict[str, Any]:
-        confirm(client, config, yes)
-        return client.act("configs", config, "approve", {"reason": reason})
+        shown = confirm(client, config, yes)
+        return client.act("configs", config, "approve", {"reason": reason, "approval": shown})
 
     call(as_json, act, _print_one)
 

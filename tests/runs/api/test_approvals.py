@@ -39,6 +39,19 @@ def test_asked_and_approved_by_a_second_person(operator: Api, approver: Api, con
     assert approver.post(f"configs/{config}/approve").status_code == 409
 
 
+@pytest.mark.parametrize("act", ["approve", "reject", "withdraw-approval"])
+def test_a_decision_counts_for_the_request_that_was_looked_at(
+    operator: Api, approver: Api, config: int, act: str
+) -> None:
+    seen = operator.post(f"configs/{config}/request-approval").json()["id"]
+    operator.post(f"configs/{config}/withdraw-approval", {"reason": "Another base."})
+    now = operator.post(f"configs/{config}/request-approval").json()["id"]
+    refused = approver.post(f"configs/{config}/{act}", {"reason": "Seen.", "approval": seen})
+    assert (refused.status_code, "asked for anew" in refused.json()["detail"]) == (409, True)
+    taken = approver.post(f"configs/{config}/{act}", {"reason": "Seen.", "approval": now})
+    assert taken.status_code == 200
+
+
 def test_an_approval_is_refused_with_the_findings_that_block_it(
     operator: Api, approver: Api, document: Document
 ) -> None:

@@ -64,6 +64,24 @@ def test_the_approver_sees_what_is_approved_and_is_asked(
     assert approver.get(f"configs/{config.pk}").json()["approval"] == state
 
 
+def test_a_request_made_while_the_approver_thinks_is_not_approved(
+    approver: Api,
+    operator: Api,
+    config: Config,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    def confirmed(text: str, err: bool) -> bool:
+        operator.post(f"configs/{config.pk}/withdraw-approval", {"reason": "Another base."})
+        operator.post(f"configs/{config.pk}/request-approval")
+        return True
+
+    monkeypatch.setattr("safehold.cli.asking.can_ask", lambda: True)
+    monkeypatch.setattr("safehold.cli.asking.typer.confirm", confirmed)
+    assert run_command(["config", "approve", str(config.pk)]) == 2
+    assert "was asked for anew since you looked" in capfd.readouterr().err
+
+
 def test_without_a_terminal_yes_is_needed(
     approver: Api, config: Config, capfd: pytest.CaptureFixture[str]
 ) -> None:

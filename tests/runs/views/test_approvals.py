@@ -192,5 +192,5 @@ def test_what_is_approved_is_the_request_that_the_page_showed(
     press(people.operator, "request-approval")
     path = f"/configs/{config.pk}/approve/act/"
     page = approver.post(path, {"approval": shown}, follow=True).content.decode()
-    assert "was asked for anew since you opened the page" in page
+    assert "was asked for anew since you looked" in page
     assert Approval.objects.filter(state="approved").count() == 0
