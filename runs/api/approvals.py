@@ -61,9 +61,10 @@ class NoteIn(Input):
 class ReasonIn(Input):
     """Why, and of what."""
 
-    reason: str = Field("", max_length=2000)
+    reason: str = Field(default="", max_length=2000)
     approval: int | None = Field(
-        None, description="The request that was looked at; refused where another one stands now."
+        default=None,
+        description="The request that was looked at; refused where another one stands now.",
     )
 
 
