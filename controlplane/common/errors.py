@@ -69,6 +69,13 @@ class Forbidden(SafeholdError):
     http_status = 403
 
 
+class OnlySent(SafeholdError):
+    """The address takes what forms send and was visited, as after the reload of a form's answer."""
+
+    code = "method-not-allowed"
+    http_status = 405
+
+
 class Conflict(SafeholdError):
     """The object is not in a state that allows this."""
 

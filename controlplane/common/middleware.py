@@ -2,11 +2,13 @@
 
 import uuid
 from collections.abc import Callable
+from http import HTTPStatus
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
+from django.utils.translation import gettext as _
 
-from controlplane.common.errors import SafeholdError
+from controlplane.common.errors import OnlySent, SafeholdError
 from controlplane.common.logs import request_id
 
 GetResponse = Callable[[HttpRequest], HttpResponse]
@@ -56,17 +58,33 @@ class ErrorAnswers:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        """Pass; errors are answered by `process_exception`."""
-        return self.get_response(request)
+        """Pass; errors are answered by `process_exception`, and the blank page after a form's reload here."""
+        response = self.get_response(request)
+        is_refused = response.status_code == HTTPStatus.METHOD_NOT_ALLOWED
+        if not is_refused or request.method != "GET" or _is_api(request):
+            return response
+        hint = _("Go back and press it again.")
+        error = OnlySent(_("This address only takes what a button sends."), hint=hint)
+        answer = _told(request, error)
+        answer["Allow"] = response["Allow"]
+        return answer
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
         """Answer an expected failure; anything else stays an exception."""
         if not isinstance(error, SafeholdError):
             return None
-        if request.path.startswith("/api/"):
+        if _is_api(request):
             return JsonResponse(
                 error.problem(), status=error.http_status, content_type="application/problem+json"
             )
-        is_htmx = bool(getattr(request, "htmx", False))
-        template = "_error.html" if is_htmx else "error.html"
-        return render(request, template, {"error": error}, status=error.http_status)
+        return _told(request, error)
+
+
+def _is_api(request: HttpRequest) -> bool:
+    return request.path.startswith("/api/")
+
+
+def _told(request: HttpRequest, error: SafeholdError) -> HttpResponse:
+    is_htmx = bool(getattr(request, "htmx", False))
+    template = "_error.html" if is_htmx else "error.html"
+    return render(request, template, {"error": error}, status=error.http_status)

@@ -37,7 +37,9 @@ def test_behind_https_only_people_are_redirected(client: Client, db: None, setti
 
 def test_signing_out_is_a_post(client: Client, db: None) -> None:
     client.force_login(make_user())
-    assert client.get("/sign-out").status_code == 405
+    answer = client.get("/sign-out")
+    assert (answer.status_code, "POST" in answer["Allow"]) == (405, True)
+    assert "only takes what a button sends" in answer.content.decode()
     assert client.post("/sign-out").status_code == 302
 
 
