@@ -24,12 +24,16 @@ def confirm(client: ApiClient, config: int, yes: bool) -> int | None:
     if yes:
         return None
     found = client.get(f"configs/{config}")
-    requests = client.get(f"configs/{config}/approvals", limit=1)["items"]
-    if can_ask():
-        for line in _sight(client, config, found, requests):
-            typer.echo(cell(line), err=True)
+    shown = _show(client, config, found) if can_ask() else None
     digest, name = found.get("hash", ""), found.get("name", "")
     ask(cell(f"Approve config {config} ({name}), digest {digest}?"), yes)
+    return shown
+
+
+def _show(client: ApiClient, config: int, found: dict[str, Any]) -> int | None:
+    requests = client.get(f"configs/{config}/approvals", limit=1)["items"]
+    for line in _sight(client, config, found, requests):
+        typer.echo(cell(line), err=True)
     return requests[0]["id"] if requests else None
 
 

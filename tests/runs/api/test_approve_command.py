@@ -77,6 +77,7 @@ def test_a_request_made_while_the_approver_thinks_is_not_approved(
         return True
 
     monkeypatch.setattr("safehold.cli.asking.can_ask", lambda: True)
+    monkeypatch.setattr("safehold.cli.approval_sight.can_ask", lambda: True)
     monkeypatch.setattr("safehold.cli.asking.typer.confirm", confirmed)
     assert run_command(["config", "approve", str(config.pk)]) == 2
     assert "was asked for anew since you looked" in capfd.readouterr().err
