@@ -72,8 +72,15 @@ class Recorder:
         data: dict[str, Any] | None,
     ) -> int:
         try:
-            tidied = None if data is None else wire.tidy(data)
-            record = _packed(step, tokens, names, values, kind, tidied)
+            record = pack_record(
+                step=step,
+                tokens=tokens,
+                at_ms=time.time_ns() // 1_000_000,
+                names=names,
+                values=values,
+                kind=kind,
+                data=None if data is None else wire.tidy(data),
+            )
             if kind is not None and len(record) - len(values) > wire.MAX_EVENT_BYTES:
                 raise ValueError(f"it is larger than {wire.MAX_EVENT_BYTES:,} bytes")
         except (OverflowError, ValueError, TypeError) as error:
@@ -103,20 +110,6 @@ class Recorder:
             else:
                 good[name] = number
         return "\n".join(good), struct.pack(f"<{len(good)}d", *good.values())
-
-
-def _packed(
-    step: int,
-    tokens: int,
-    names: str,
-    values: bytes,
-    kind: wire.EventKind | None,
-    data: dict[str, Any] | None,
-) -> bytes:
-    at_ms = time.time_ns() // 1_000_000
-    return pack_record(
-        step=step, tokens=tokens, at_ms=at_ms, names=names, values=values, kind=kind, data=data
-    )
 
 
 def _plain(value: Any) -> Any:

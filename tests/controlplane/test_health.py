@@ -1,6 +1,7 @@
 """/healthz and /readyz tell the truth."""
 
 import time
+from collections.abc import Iterator
 
 import pytest
 from django.core.cache import cache
@@ -45,25 +46,24 @@ def test_not_ready_when_the_worker_went_away(client: Client, a_worker_was_seen: 
     assert "No worker was seen for 4" in answer.json()["checks"]["worker"]["detail"]
 
 
-@pytest.mark.django_db
-def test_not_ready_without_redis(client: Client, valkey_server: Valkey):
+@pytest.fixture
+def without_redis(valkey_server: Valkey) -> Iterator[None]:
     valkey_server.stop()
-    try:
-        answer = client.get("/readyz")
-    finally:
-        valkey_server.start()
+    yield
+    valkey_server.start()
+
+
+@pytest.mark.django_db
+def test_not_ready_without_redis(client: Client, without_redis: None):
+    answer = client.get("/readyz")
     assert answer.status_code == 503
     assert answer.json()["checks"]["redis"]["ok"] is False
     assert answer.json()["checks"]["database"]["ok"] is True
 
 
 @pytest.mark.django_db
-def test_the_web_part_is_ready_without_worker_and_redis(client: Client, valkey_server: Valkey):
-    valkey_server.stop()
-    try:
-        answer = client.get("/readyz?part=web")
-    finally:
-        valkey_server.start()
+def test_the_web_part_is_ready_without_worker_and_redis(client: Client, without_redis: None):
+    answer = client.get("/readyz?part=web")
     assert answer.status_code == 200
     assert set(answer.json()["checks"]) == {"database", "migrations"}
 

@@ -155,10 +155,10 @@ def test_an_answered_question_is_acted_on_though_the_page_asked_again_meanwhile(
     run.attempts.update(state="ended", outcome="stopped", ended_at=timezone.now())
     person.open(f"/checkpoints/{checkpoint.pk}/")
     page.get_by_role("button", name="Resume from here").click()
+    # What is evaluated is a promise, kept once the answer was dealt with.
     with page.expect_response("**/proof/"):
         page.evaluate(
             f"htmx.ajax('GET', '/checkpoints/{checkpoint.pk}/proof/', '#checkpoint-proof')"
         )
-    page.wait_for_timeout(200)
     with page.expect_request("**/resume/"):
         page.get_by_role("dialog").get_by_role("button", name="Resume from here").click()

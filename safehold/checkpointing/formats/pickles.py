@@ -98,6 +98,28 @@ def load(content: bytes, allowed: Allowed, storage: Callable[[Any], Any] | None 
         raise FormatError(f"its pickle is damaged ({type(error).__name__}: {error})") from error
 
 
+# Where the keys that an opcode hashes lie on the reader's stack, which begins at the last mark.
+_HASHED = {
+    pickle.SETITEM[0]: slice(-2, -1),
+    pickle.SETITEMS[0]: slice(0, None, 2),
+    pickle.DICT[0]: slice(0, None, 2),
+    pickle.ADDITEMS[0]: slice(None),
+    pickle.FROZENSET[0]: slice(None),
+}
+
+
+def _with_small_keys(code: int, keys: slice) -> Callable[[Any], None]:
+    """Return what the reader does for an opcode, if what is hashed is small."""
+    load: Any = pickle._Unpickler.dispatch[code]
+
+    def load_checked(reader: Any) -> None:
+        for key in reader.stack[keys]:
+            _small_key(key)
+        load(reader)
+
+    return load_checked
+
+
 class _Reader(pickle._Unpickler):
     """The unpickler written in Python: a damaged pickle cannot crash it as it can the one in C."""
 
@@ -131,47 +153,14 @@ class _Reader(pickle._Unpickler):
             raise UnsafeError(f"its pickle sets state on {type(target).__name__}")
         super().load_build()  # type: ignore[misc]
 
-    def load_setitem(self) -> None:
-        """Set one item, if its key is small."""
-        _small_key(self.stack[-2])  # type: ignore[attr-defined]
-        super().load_setitem()  # type: ignore[misc]
-
-    def load_setitems(self) -> None:
-        """Set several items, if their keys are small."""
-        for key in self.stack[::2]:  # type: ignore[attr-defined]  # those since the mark
-            _small_key(key)
-        super().load_setitems()  # type: ignore[misc]
-
-    def load_dict(self) -> None:
-        """Make a dict, if its keys are small."""
-        for key in self.stack[::2]:  # type: ignore[attr-defined]
-            _small_key(key)
-        super().load_dict()  # type: ignore[misc]
-
-    def load_additems(self) -> None:
-        """Add to a set what is small."""
-        for key in self.stack:  # type: ignore[attr-defined]
-            _small_key(key)
-        super().load_additems()  # type: ignore[misc]
-
-    def load_frozenset(self) -> None:
-        """Make a frozen set of what is small."""
-        for key in self.stack:  # type: ignore[attr-defined]
-            _small_key(key)
-        super().load_frozenset()  # type: ignore[misc]
-
     def load_bytearray8(self) -> None:
         """Refuse: it takes memory by a length that nobody checked, and torch never writes it."""
         raise FormatError("its pickle holds a bytearray")
 
     dispatch = {
         **pickle._Unpickler.dispatch,
+        **{code: _with_small_keys(code, keys) for code, keys in _HASHED.items()},
         pickle.BUILD[0]: load_build,  # type: ignore[dict-item]
-        pickle.SETITEM[0]: load_setitem,  # type: ignore[dict-item]
-        pickle.SETITEMS[0]: load_setitems,  # type: ignore[dict-item]
-        pickle.DICT[0]: load_dict,  # type: ignore[dict-item]
-        pickle.ADDITEMS[0]: load_additems,  # type: ignore[dict-item]
-        pickle.FROZENSET[0]: load_frozenset,  # type: ignore[dict-item]
         pickle.BYTEARRAY8[0]: load_bytearray8,  # type: ignore[dict-item]
     }
 

@@ -3,40 +3,24 @@
 What is refused changes nothing, as triggers of the database say; an outsider learns nothing.
 """
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from django.db import transaction
-from pytest_django import DjangoDbBlocker
 
 from controlplane.common.models import AuditEntry, Role, Scope
 from controlplane.common.rights import ACTS, Level
 from tests.controlplane.rights import census
 from tests.controlplane.rights.routes import NOT_DONE_HERE, ROUTES, Route
-from tests.controlplane.rights.world import SECRET, Actor, World, make_world
+from tests.controlplane.rights.world import SECRET, Actor, World
 
 pytestmark = pytest.mark.django_db
 ROLES = {role.name.lower(): role for role in Role}
 
 
-@pytest.fixture(scope="module")
-def world(
-    django_db_setup: None,
-    django_db_blocker: DjangoDbBlocker,
-    tmp_path_factory: pytest.TempPathFactory,
-) -> Iterator[World]:
-    """One world for all: every request is taken back."""
-    with (
-        django_db_blocker.unblock(),
-        pytest.MonkeyPatch.context() as patch,
-        transaction.atomic(),
-    ):
-        patch.setattr("runs.services.hands.ask", lambda *args, **kwargs: None)
-        made = make_world(tmp_path_factory.mktemp("world"))
-        census.begin()
-        yield made
-        transaction.set_rollback(True)
+@pytest.fixture(scope="module", autouse=True)
+def counted(world: World) -> None:
+    """Have the database note every change from now on."""
+    census.begin()
 
 
 def expected(route: Route, actor: str) -> str:

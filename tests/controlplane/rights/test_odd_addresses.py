@@ -1,13 +1,10 @@
 """No address that a person can type breaks a page: what cannot be read is left out, or refused with a sentence."""
 
-from collections.abc import Iterator
-
 import pytest
 from django.db import transaction
-from pytest_django import DjangoDbBlocker
 
 from tests.controlplane.rights.routes import ROUTES, Route
-from tests.controlplane.rights.world import World, make_world
+from tests.controlplane.rights.world import World
 
 pytestmark = pytest.mark.django_db
 # Every parameter that a page reads from its address, but those that name an object: without it there is no page.
@@ -18,22 +15,6 @@ NAMES = (
 )  # fmt: skip
 VALUES = ("9" * 5000, "9" * 30, "-1", "²", "a\0b", "W10=")
 PAGES = [route for route in ROUTES if not route.is_api and route.method == "GET"]
-
-
-@pytest.fixture(scope="module")
-def world(
-    django_db_setup: None,
-    django_db_blocker: DjangoDbBlocker,
-    tmp_path_factory: pytest.TempPathFactory,
-) -> Iterator[World]:
-    with (
-        django_db_blocker.unblock(),
-        pytest.MonkeyPatch.context() as patch,
-        transaction.atomic(),
-    ):
-        patch.setattr("runs.services.hands.ask", lambda *args, **kwargs: None)
-        yield make_world(tmp_path_factory.mktemp("world"))
-        transaction.set_rollback(True)
 
 
 @pytest.mark.parametrize("route", PAGES, ids=str)
